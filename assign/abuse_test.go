@@ -68,7 +68,7 @@ func TestAnInputTooLargeForAFrameHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &nats.Msg{
-			Subject: testNS + ".q.big", Header: nats.Header{"Task": {rawTask}},
+			Subject: stored + "q.big", Header: nats.Header{"Task": {rawTask}},
 			Data: make([]byte, a.nc.MaxPayload()-112),
 		}
 		if _, err := a.nc.RequestMsg(m, 5*time.Second); err != nil {
@@ -92,7 +92,7 @@ func TestGarbageOverAnOpenTaskHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
-		if _, err := a.nc.Request(testNS+".q.victim", []byte("oops"), 5*time.Second); err != nil {
+		if _, err := a.nc.Request(stored+"q.victim", []byte("oops"), 5*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Second)
@@ -115,7 +115,7 @@ func TestGarbageForASealIsWrittenOver(t *testing.T) {
 		if err := runs(t, c, k, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.nc.PublishRequest("$JS.API.STREAM.NAMES", testNS+".seal", nil); err != nil {
+		if err := a.nc.PublishRequest("$JS.API.STREAM.NAMES", stored+"seal", nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

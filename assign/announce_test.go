@@ -66,7 +66,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 			natstest.Eventually(t, "the scheduler says that it may not announce", time.Minute, func() (bool, string) {
 				return a.count(func(e event.Event) bool {
 					f, ok := e.(event.Fault)
-					return ok && errors.Is(f.Err, election.ErrPermission) && strings.Contains(f.Doing, testNS+".done.")
+					return ok && errors.Is(f.Err, election.ErrPermission) && strings.Contains(f.Doing, ".done.")
 				}) > 0, a.dump()
 			})
 			missed := len(done) == 0
@@ -90,7 +90,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 			return
 		}
 		t.Error("in no round was the announcement missed")
-	}, denying([]string{testNS + ".done.>"}, nil))
+	}, denying([]string{said + ".done.>"}, nil))
 }
 
 // TestALateAnnouncementIsNotBelieved: a caller that begins to wait for a task that was submitted
@@ -111,7 +111,7 @@ func TestALateAnnouncementIsNotBelieved(t *testing.T) {
 		nc := natstest.Connect(t, s)
 		late := "{\"v\":1,\"kind\":\"slow\",\"status\":\"dead\",\"cause\":\"permanent\",\"attempts\":1}\n\n\n\n"
 		for _, what := range []string{late, "", "nonsense"} {
-			if err := nc.Publish(testNS+".done.again", bulletin("again", what)); err != nil {
+			if err := nc.Publish(saidIn(t, nc, taskStream)+".done.again", bulletin("again", what)); err != nil {
 				t.Fatal(err)
 			}
 		}

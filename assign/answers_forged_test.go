@@ -18,7 +18,7 @@ func TestAnswersThatNoSchedulerGives(t *testing.T) {
 		c, nc := New(t, s), natstest.Connect(t, s)
 		answer := make(chan string, 1)
 		// who hears nothing says so
-		if _, err := nc.Subscribe(testNS+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil {
+		if _, err := nc.Subscribe(said+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := nc.Flush(); err != nil {

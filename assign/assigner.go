@@ -40,11 +40,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	if s == nil {
 		return nil, &ConfigError{"Session", "nil: use what election.NewSession returns"}
 	}
-	if at := s.Config(); at.Domain != "" || at.APIPrefix != "" {
-		return nil, &ConfigError{"Session", "it has a Domain or an APIPrefix, through which the subjects of tasks " +
-			"do not pass: connect to a server that keeps the tasks"}
-	}
-	cfg = cfg.withDefaults(s.Config().DrainTimeout)
+	cfg = cfg.withDefaults(s.Config())
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -134,7 +130,7 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 
 // Lead hands out the namespace's tasks for one term. It is the Lead of the role that Config names.
 // It returns nil when ctx has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit
-// stream, ErrRecreated, ErrAttemptsExhausted, ErrInconsistent, election.ErrPermission with the
+// stream, ErrOtherStream, ErrAttemptsExhausted, ErrInconsistent, election.ErrPermission with the
 // subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	if a == nil || a.session == nil {

@@ -33,7 +33,7 @@ func TestWhatIsAnnouncedElsewhereIsNotBelieved(t *testing.T) {
 		natstest.Settle(t)
 		nc := natstest.Connect(t, s)
 		forged := "{\"v\":1,\"kind\":\"slow\",\"status\":\"dead\",\"cause\":\"permanent\",\"attempts\":1}\n\n\n\n"
-		if err := nc.Publish(testNS+".done.mine", bulletin(p.ID(), forged)); err != nil {
+		if err := nc.Publish(saidIn(t, nc, taskStream)+".done.mine", bulletin(p.ID(), forged)); err != nil {
 			t.Fatal(err)
 		}
 		if err := nc.Flush(); err != nil {
@@ -117,7 +117,7 @@ func TestAQuestionEndsWithItsConnection(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		deaf := natstest.Connect(t, s)
-		if _, err := deaf.Subscribe(testNS+".ctl", func(*nats.Msg) {}); err != nil {
+		if _, err := deaf.Subscribe(said+".ctl", func(*nats.Msg) {}); err != nil {
 			t.Fatal(err)
 		}
 		nc := natstest.Connect(t, s)

@@ -80,7 +80,7 @@ func TestBackpressure(t *testing.T) {
 				all = append(all, one)
 			}
 		}
-		frames := overhear(t, natstest.Connect(t, s), testNS+".work.assign.*")
+		frames := overhear(t, natstest.Connect(t, s), said+".work.assign.*")
 
 		var workers []*node
 		for _, name := range []string{"w1", "w2"} {

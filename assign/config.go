@@ -13,14 +13,16 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/worker"
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // Config configures an [Assigner]. Namespace and Role are required.
 type Config struct {
-	// Namespace is the name of one set of tasks: letters, digits, - and _. It begins every subject,
-	// and names the stream TASKS_<namespace>. A client that may publish to <namespace>.q.> may
-	// submit, and all such clients trust each other.
+	// Namespace is the name of one set of tasks: letters, digits, - and _. It names the stream
+	// TASKS_<namespace>, which is in the session's JetStream domain. A client that may publish to
+	// $KV.TASKS_<namespace>.q.> may submit, and all such clients trust each other.
 	Namespace string
 	// Role is the role whose leader hands out the tasks.
 	Role string
@@ -41,6 +43,9 @@ type Config struct {
 	// StreamAutoCreate creates the stream when it is missing, with Replicas and Storage. Without it
 	// a missing stream is an error. An existing stream is never changed. Replicas is 1, 3 or 5,
 	// default 1. Storage: default file.
+	//
+	// Where a JetStream domain answers and the session has no Domain, it creates nothing
+	// (ErrNoDomain).
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
@@ -48,6 +53,10 @@ type Config struct {
 	// Some accounts require a bound (max_bytes_required). A full stream refuses submissions.
 	// Default 0: no bound; minimum 1 MiB.
 	MaxBytes int64
+
+	// StreamID, if set, pins the stream: one with another id is refused with ErrOtherStream.
+	// "rolectl tasks id" prints the id. It cannot be used together with StreamAutoCreate.
+	StreamID string
 
 	// CrashBudget is how many workers a task may lose, by taking them down or otherwise: with the
 	// last of them it is dead. Default 3, minimum 1, maximum 999. The first loss may go uncounted
@@ -65,7 +74,7 @@ type Config struct {
 	// Middleware goes around the handlers of all kinds. The first is the outermost.
 	Middleware []Middleware
 	// MaxResult is how large the output of a task may be, in bytes. Default 16 MiB, maximum 1 GiB.
-	// An output above 64 KiB is kept in the object store TASKS_<namespace>. Without
+	// An output above 64 KiB is kept in the object store OBJ_TASKS_<namespace>. Without
 	// StreamAutoCreate, create the store with [CreateObjects]. While the store is missing, a task
 	// with such an output waits for it for five minutes, and is then dead. Requeue the task when
 	// the store exists.
@@ -80,6 +89,8 @@ type Config struct {
 	// AnswerTimeout is how long a worker may take to answer a frame before it is sent again.
 	// Default 500 ms, minimum 50 ms, maximum 1 h.
 	AnswerTimeout time.Duration
+
+	domain, apiPrefix string // the session's
 }
 
 // Verify says which signatures a worker checks.
@@ -97,11 +108,18 @@ const (
 
 // ClientConfig configures a [Client]. Namespace is required; see [Config] for the fields.
 type ClientConfig struct {
-	Namespace        string
+	Namespace string
+	// Domain is the JetStream domain that keeps the tasks. It is needed on leaf nodes, and wherever
+	// several domains can be reached. Default "": the domain that answers without a prefix.
+	Domain string
+	// APIPrefix is the prefix of a JetStream API that another account exports, such as
+	// "JS.acme.API". Domain and APIPrefix cannot be used together.
+	APIPrefix        string
 	StreamAutoCreate bool
 	Replicas         int
 	Storage          jetstream.StorageType
 	MaxBytes         int64
+	StreamID         string
 	// LargeRetention is for [CreateObjects].
 	LargeRetention time.Duration
 }
@@ -115,7 +133,8 @@ const (
 
 var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (c Config) withDefaults(session time.Duration) Config {
+func (c Config) withDefaults(session election.SessionConfig) Config {
+	c.domain, c.apiPrefix = session.Domain, session.APIPrefix
 	if c.Slots == 0 {
 		c.Slots = 4 * runtime.GOMAXPROCS(0)
 	}
@@ -123,7 +142,7 @@ func (c Config) withDefaults(session time.Duration) Config {
 		c.SchedulerWorks = new(true)
 	}
 	if c.DrainTimeout == 0 {
-		c.DrainTimeout = session
+		c.DrainTimeout = session.DrainTimeout
 	}
 	if c.CrashBudget == 0 {
 		c.CrashBudget = 3
@@ -169,8 +188,9 @@ func (c Config) validate() error {
 
 func (c Config) client() ClientConfig {
 	return ClientConfig{
-		Namespace: c.Namespace, StreamAutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		MaxBytes: c.MaxBytes, LargeRetention: c.LargeRetention,
+		Namespace: c.Namespace, Domain: c.domain, APIPrefix: c.apiPrefix, StreamAutoCreate: c.StreamAutoCreate,
+		Replicas: c.Replicas, Storage: c.Storage, MaxBytes: c.MaxBytes, StreamID: c.StreamID,
+		LargeRetention: c.LargeRetention,
 	}
 }
 
@@ -199,9 +219,10 @@ func (c Config) scheduler() scheduler.Config {
 // stream is the part of the configuration that opens the stream and the object store.
 func (c ClientConfig) stream() stream.Options {
 	c = c.withDefaults()
+	reach, _ := natskv.NewReach(c.Domain, c.APIPrefix) // validate reports the error
 	return stream.Options{
-		Namespace: c.Namespace, AutoCreate: c.StreamAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		MaxBytes: c.MaxBytes, LargeRetention: c.LargeRetention,
+		Namespace: c.Namespace, Reach: reach, ID: c.StreamID, AutoCreate: c.StreamAutoCreate, Replicas: c.Replicas,
+		Storage: c.Storage, MaxBytes: c.MaxBytes, LargeRetention: c.LargeRetention,
 	}
 }
 
@@ -224,6 +245,12 @@ func (c ClientConfig) validate() error {
 	if !namespaceName.MatchString(c.Namespace) {
 		faults = append(faults,
 			&ConfigError{"Namespace", fmt.Sprintf("%q: use letters, digits, - and _, at most 64", c.Namespace)})
+	}
+	if _, err := natskv.NewReach(c.Domain, c.APIPrefix); err != nil {
+		faults = append(faults, &ConfigError{"Domain, APIPrefix", err.Error()})
+	}
+	if c.StreamID != "" && c.StreamAutoCreate {
+		faults = append(faults, &ConfigError{"StreamID", "a stream that is created gets another id: clear StreamAutoCreate"})
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		faults = append(faults, &ConfigError{"Replicas", fmt.Sprintf("%d: use 1, 3 or 5", c.Replicas)})

@@ -68,16 +68,16 @@ func depose(t *testing.T, s *natsrun.Server) *deposed {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "the task has a note, and runs again", 10*time.Second, func() (bool, string) {
-		_, err := d.stream.GetLastMsgForSubject(t.Context(), testNS+".t.open")
+		_, err := d.stream.GetLastMsgForSubject(t.Context(), stored+"t.open")
 		st, statusErr := d.open.Status(t.Context())
 		return err == nil && statusErr == nil && st.State == assign.StateRunning, fmt.Sprint(err, st, statusErr)
 	})
-	d.seal = d.at(testNS + ".seal")
+	d.seal = d.at(stored + "seal")
 	if err := d.first.e.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "the second scheduler seals", 20*time.Second, func() (bool, string) {
-		return d.second.e.IsLeader() && d.at(testNS+".seal") > d.seal, d.second.dump()
+		return d.second.e.IsLeader() && d.at(stored+"seal") > d.seal, d.second.dump()
 	})
 	host := hostOf(t, d.w)
 	natstest.Eventually(t, "the worker knows it", 10*time.Second, func() (bool, string) {
@@ -103,7 +103,7 @@ func (d *deposed) guarded(m *nats.Msg) error {
 		m.Header = nats.Header{}
 	}
 	m.Header.Set("Nats-Expected-Last-Subject-Sequence", fmt.Sprint(d.seal))
-	m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", testNS+".seal")
+	m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", stored+"seal")
 	_, err := d.js.PublishMsg(d.t.Context(), m)
 	return err
 }
@@ -157,17 +157,17 @@ func TestDeposedLeaderWrites(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		d := depose(t, s)
 		outcome := nats.Header{"Task-Outcome": {`{"v":1,"kind":"say","status":"succeeded","attempts":1}`}}
-		subject := testNS + ".q.open"
+		subject := stored + "q.open"
 		before := d.at(subject)
 		d.unchanged(subject, before, d.guarded(&nats.Msg{Subject: subject, Header: outcome, Data: []byte(`"stale"`)}))
 		note, err := json.Marshal(map[string]any{"v": 1, "epoch": d.epoch, "attempt": 99})
 		if err != nil {
 			t.Fatal(err)
 		}
-		subject = testNS + ".t.open"
+		subject = stored + "t.open"
 		d.unchanged(subject, d.at(subject), d.guarded(&nats.Msg{Subject: subject, Data: note}))
 		// Nor can it seal once more: its own seal is not the last.
-		subject = testNS + ".seal"
+		subject = stored + "seal"
 		before = d.at(subject)
 		_, err = d.js.Publish(t.Context(), subject, []byte(`{"v":1,"epoch":1,"holder":"a","mark":"m"}`), jetstream.WithExpectLastSequencePerSubject(d.seal))
 		d.unchanged(subject, before, err)
@@ -182,7 +182,7 @@ func TestDeposedLeaderWrites(t *testing.T) {
 func TestDeposedLeaderPurges(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		d := depose(t, s)
-		for _, subject := range []string{testNS + ".t.open", testNS + ".q.open"} {
+		for _, subject := range []string{stored + "t.open", stored + "q.open"} {
 			before := d.at(subject)
 			d.unchanged(subject, before, d.guarded(&nats.Msg{Subject: subject, Header: nats.Header{"Nats-TTL": {"60s"}}}))
 			if err := d.stream.Purge(t.Context(), jetstream.WithPurgeSubject(subject)); err == nil {

@@ -95,52 +95,57 @@
 //
 // # Who writes what
 //
-// The stream has these records. An empty record in its place removes a record, and the server drops
+// The stream has these records, under these keys: subjects below $KV.TASKS_<ns>. They are published
+// through the prefix of the session's JetStream domain, so they reach the stream of that domain and
+// no other. An empty record in its place removes a record, and the server drops
 // the empty one after a while. "Under its seal" means: on the condition that the seal is at the
 // revision that this scheduler has written. A later scheduler writes the seal, and so shuts the
 // earlier one out.
 //
-//   - <ns>.q.<task> is the submission. Clients write it if there is none, or in the place of a dead
+//   - q.<task> is the submission. Clients write it if there is none, or in the place of a dead
 //     outcome (requeue). The scheduler writes it for a tick, under its seal. The outcome takes its
 //     place: the scheduler writes it, under its seal.
-//   - <ns>.u.<digest> says which task has a unique key. Clients write it in one step with the
+//   - u.<digest> says which task has a unique key. Clients write it in one step with the
 //     task's submission, over a revision at which no open task had the key. The scheduler empties
 //     it, over the revision that it has read.
-//   - <ns>.t.<task> is a note with the facts that a later attempt must know. The scheduler writes
+//   - t.<task> is a note with the facts that a later attempt must know. The scheduler writes
 //     it, under its seal.
-//   - <ns>.c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.
-//   - <ns>.x.<task> is a request to cancel. Clients write it, on the condition that the task's
+//   - c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.
+//   - x.<task> is a request to cancel. Clients write it, on the condition that the task's
 //     submission is the one they have read. The scheduler empties it when the task has ended, over
 //     the revision that it has read.
-//   - <ns>.p.<kind> says that the kind is paused. Clients write it, over the revision that they
+//   - p.<kind> says that the kind is paused. Clients write it, over the revision that they
 //     have read.
-//   - <ns>.d.<instance> says that the worker is drained. Clients write it likewise.
-//   - <ns>.r.<name> is a recurrence. Clients write it likewise.
-//   - <ns>.k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in
+//   - d.<instance> says that the worker is drained. Clients write it likewise.
+//   - r.<name> is a recurrence. Clients write it likewise.
+//   - k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in
 //     one step with the submission of that tick.
-//   - <ns>.seal is the seal. The scheduler writes it by compare-and-swap, only over an epoch that
+//   - seal is the seal. The scheduler writes it by compare-and-swap, only over an epoch that
 //     is not above its own.
 //
-// These are the messages.
+// These are the messages, on subjects below $TASKS.<ns>.<id>. They cross leaf nodes, so they carry
+// a random id: those between scheduler and workers that of the bucket, all others that of the
+// stream.
 //
-//   - <ns>.done.<client>, from the scheduler: a bulletin of the outcomes that are stored at
-//     <ns>.q.<task>, or that there is an outcome to read, of the tasks whose ids that client made
+//   - done.<client>, from the scheduler: a bulletin of the outcomes that are stored at
+//     q.<task>, or that there is an outcome to read, of the tasks whose ids that client made
 //     (<client>.<n>). Another client that waits for one of these tasks receives all of these
 //     messages.
-//   - <ns>.done.<task>, from the scheduler: likewise for one task, if its id was given, or its
+//   - done.<task>, from the scheduler: likewise for one task, if its id was given, or its
 //     announcement is larger than 2 KiB.
-//   - <ns>.event.<task>, from the scheduler: the progress of a task that is watched.
-//   - <ns>.work.{assign,cancel,sync}.<instance>, from the scheduler, signed with its session's key.
-//   - <ns>.report.<instance>, from that worker.
-//   - <ns>.ctl, from anybody who may look: status, list, overview, watch.
+//   - event.<task>, from the scheduler: the progress of a task that is watched.
+//   - work.{assign,cancel,sync}.<instance>, from the scheduler, signed with its session's key.
+//   - report.<instance>, from that worker.
+//   - ctl, from anybody who may look: status, list, overview, watch.
 //
-// Outputs above 64 KiB are objects in the object store TASKS_<ns>, one for each attempt. The worker
-// writes the object before it reports, and the outcome names the object.
+// Outputs above 64 KiB are objects in the object store, the stream OBJ_TASKS_<ns>, one for each
+// attempt, in chunks. The worker writes the object before it reports, and the outcome names the
+// object.
 //
-// All who may publish to <ns>.q.> trust each other; separate trust domains take separate
-// namespaces. A client that submits with unique keys needs <ns>.u.> too, a client that cancels
-// needs <ns>.x.>, and an operator also needs <ns>.{p,d,r}.>. Clients that wait for their tasks
-// believe anybody who may publish to <ns>.done.>: only schedulers may have that permission.
+// All who may publish to $KV.TASKS_<ns>.q.> trust each other; separate trust domains take separate
+// namespaces. A client that submits with unique keys needs u.> too, a client that cancels needs
+// x.>, and an operator also needs p.>, d.> and r.>. Clients that wait for their tasks believe
+// anybody who may publish to $TASKS.<ns>.*.done.>: only schedulers may have that permission.
 package assign
 
 // This package is the typed face. The parts behind it are packages of their own, which never call

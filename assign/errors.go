@@ -72,6 +72,10 @@ var (
 	// ErrStreamNotFound says that the namespace's stream is missing. Set StreamAutoCreate, or
 	// create it.
 	ErrStreamNotFound = taskerr.ErrStreamNotFound
+	// ErrNoDomain says that a missing stream or object store was not created, because a JetStream
+	// domain answers and no Domain is configured: each site of a system would make one of its own.
+	// The error names both ways out.
+	ErrNoDomain = taskerr.ErrNoDomain
 	// ErrObjectsNotFound says that the namespace's object store, which keeps large outputs, is
 	// missing. Create it with [CreateObjects].
 	ErrObjectsNotFound = taskerr.ErrObjectsNotFound
@@ -125,8 +129,11 @@ var (
 	ErrOtherRole = errors.New("assign: a term of another role")
 	// ErrFenced ends Lead when a later scheduler has taken over.
 	ErrFenced = taskerr.ErrFenced
-	// ErrRecreated ends Lead when the stream is not the one that the scheduler has sealed.
-	ErrRecreated = taskerr.ErrRecreated
+	// ErrOtherStream says that another stream has the name of the one that was opened, or of the one
+	// that StreamID names. The connection leads to another NATS system or JetStream domain, or the
+	// stream was deleted and recreated. A client keeps returning it: make another one. It ends
+	// Lead, and the next term opens the stream that is there.
+	ErrOtherStream = taskerr.ErrOtherStream
 	// ErrInconsistent says that the scheduler's state was about to break a rule. That is a bug of
 	// this package: please report it with the error's text. The term ends before any harm is done,
 	// and the next term reads the stream again.

@@ -238,7 +238,7 @@ func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 		}
 		spy := natstest.Connect(t, s)
 		seal := record(t, spy, "seal").Sequence // no write of it is unknown yet: it keeps this seal
-		reports := overhear(t, spy, testNS+".report.w")
+		reports := overhear(t, spy, said+".report.w")
 		first.link.Hold(natsrun.ToServer)
 		close(b.gate)
 		natstest.Eventually(t, "it hears of an outcome", 10*time.Second, func() (bool, string) {
@@ -253,7 +253,7 @@ func TestDeposedSchedulersWritesAreRefused(t *testing.T) {
 		for _, p := range all {
 			before[p.ID()] = record(t, spy, "q."+p.ID()).Sequence
 		}
-		writes, answers := overhear(t, spy, testNS+".q.*"), overhear(t, spy, "_INBOX.>")
+		writes, answers := overhear(t, spy, stored+"q.*"), overhear(t, spy, "_INBOX.>")
 		first.link.Release()
 		natstest.Eventually(t, "a held write arrives", 10*time.Second, func() (bool, string) {
 			return len(writes.all()) > 0, fmt.Sprintf("%+v", first.link.Stats())

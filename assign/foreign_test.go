@@ -53,7 +53,7 @@ func TestForeignRecordsHarmNobody(t *testing.T) {
 			{key: "k.na+me", data: `{"v":1,"tick":"2000-01-01T00:00:00Z"}`},
 		}
 		for _, x := range foreign {
-			if _, err := a.nc.RequestMsg(&nats.Msg{Subject: testNS + "." + x.key, Header: x.header, Data: []byte(x.data)},
+			if _, err := a.nc.RequestMsg(&nats.Msg{Subject: stored + x.key, Header: x.header, Data: []byte(x.data)},
 				5*time.Second); err != nil {
 				t.Fatal(x.key, err)
 			}
@@ -74,7 +74,7 @@ func TestForeignRecordsHarmNobody(t *testing.T) {
 			return false
 		})
 		for _, x := range foreign {
-			if !ignored[testNS+"."+x.key] {
+			if !ignored[stored+x.key] {
 				t.Errorf("%s was not reported", x.key)
 			}
 		}

@@ -91,7 +91,8 @@ func (f *forger) push(w *node, sealed []byte) []tasks.Answer { return f.send("as
 
 func (f *forger) send(verb string, w *node, sealed []byte) []tasks.Answer {
 	f.t.Helper()
-	m, err := f.nc.Request(testNS+".work."+verb+"."+w.name, sealed, 300*time.Millisecond) // virtual
+	subject := saidIn(f.t, f.nc, bucketStream) + ".work." + verb + "." + w.name
+	m, err := f.nc.Request(subject, sealed, 300*time.Millisecond) // virtual
 	if err != nil {
 		return nil
 	}

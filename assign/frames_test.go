@@ -1,7 +1,6 @@
 package assign_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ func TestFramesThatAreNotTheSchedulersAreNeverRun(t *testing.T) {
 		leader(t, a)
 		w := newNode(t, s, "w", doubling(t, "w", ran), workerOnly)
 		spy := natstest.Connect(t, s)
-		frames, err := spy.SubscribeSync(testNS + ".work.assign.w")
+		frames, err := spy.SubscribeSync(said + ".work.assign.w")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +125,7 @@ func TestFrameForAnotherSessionIsNotRun(t *testing.T) {
 		leader(t, a)
 		w := newNode(t, s, "w", doubling(t, "w", ran), workerOnly)
 		spy := natstest.Connect(t, s)
-		frames, err := spy.SubscribeSync(testNS + ".work.assign.w")
+		frames, err := spy.SubscribeSync(said + ".work.assign.w")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +166,7 @@ func TestLateResultIsStale(t *testing.T) {
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
 		spy := natstest.Connect(t, s)
-		frames, err := spy.SubscribeSync(testNS + ".work.assign.*")
+		frames, err := spy.SubscribeSync(said + ".work.assign.*")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +194,7 @@ func TestLateResultIsStale(t *testing.T) {
 			report := frame.EncodeReport(instance, of, v.Epoch, []frame.Finding{{
 				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"stale"`),
 			}})
-			answer, err := spy.Request(fmt.Sprint(testNS, ".report.", instance), report, 2*time.Second)
+			answer, err := spy.Request(saidIn(t, spy, bucketStream)+".report."+instance, report, 2*time.Second)
 			if err != nil {
 				if of == session {
 					continue // a session that is dead is not even answered

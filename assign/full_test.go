@@ -41,7 +41,7 @@ func pacedly(t *testing.T, s *natsrun.Server, a *node, c *assign.Client) {
 	t.Helper()
 	nc := natstest.Connect(t, s)
 	written := 0
-	for _, subject := range []string{testNS + ".q.>", testNS + ".t.>", testNS + ".seal"} {
+	for _, subject := range []string{stored + "q.>", stored + "t.>", stored + "seal"} {
 		sub, err := nc.SubscribeSync(subject)
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
 		spy := natstest.Connect(t, s)
-		frames, err := spy.SubscribeSync(testNS + ".work.assign.w")
+		frames, err := spy.SubscribeSync(said + ".work.assign.w")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 			report := frame.EncodeReport(instance, session, epoch, []frame.Finding{{
 				ID: "late", Attempt: list[0].Attempt, Verb: tasks.Succeeded, Data: []byte(`"said by hand"`),
 			}})
-			answer, err := spy.Request(testNS+".report."+subject, report, time.Second) // virtual
+			answer, err := spy.Request(saidIn(t, spy, bucketStream)+".report."+subject, report, time.Second) // virtual
 			if err != nil {
 				return nil, false
 			}
@@ -75,7 +75,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 			}
 		}
 		for i, nonsense := range []string{"", "nonsense", string(frame.EncodeSettled(nil))} {
-			if err := spy.Publish(testNS+".report.w", []byte(nonsense)); err != nil {
+			if err := spy.Publish(saidIn(t, spy, bucketStream)+".report.w", []byte(nonsense)); err != nil {
 				t.Fatal(err)
 			}
 			natstest.Eventually(t, "what is no report is counted", time.Second, func() (bool, string) {
@@ -107,7 +107,7 @@ func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 		z := newNode(t, s, "z", nil)
 		newNode(t, s, "x", b.register(t, "x"), workerOnly)
 		spy := natstest.Connect(t, s)
-		syncs := overhear(t, spy, testNS+".work.sync.w")
+		syncs := overhear(t, spy, said+".work.sync.w")
 		w.link.Hold(natsrun.ToServer) // for less than its lease
 		a.close(t)
 		leader(t, z)

@@ -29,7 +29,7 @@ func record(t *testing.T, nc *nats.Conn, key string) *jetstream.RawStreamMsg {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := stream.GetLastMsgForSubject(t.Context(), testNS+"."+key)
+	m, err := stream.GetLastMsgForSubject(t.Context(), stored+key)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestALargeOutputIsStoredAgain: its chunks are stored, and nothing of that is acknowledged. The
-// next try is no slower for it, though the worker may not purge what the first has left: the object
-// store's time limit does.
+// TestALargeOutputIsStoredAgain: its chunks are stored, and the connection is lost before anything
+// of that is acknowledged. The next try is no slower for it, though the worker may not purge what
+// the first has left: the object store's time limit does.
 func TestALargeOutputIsStoredAgain(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		leader(t, newNode(t, s, "a", nil))
@@ -34,10 +34,13 @@ func TestALargeOutputIsStoredAgain(t *testing.T) {
 		run(100 << 10) // makes the store
 		var messages atomic.Int32
 		nc := natstest.Connect(t, s, nats.UserInfo("root", "p"))
-		sub, err := nc.Subscribe("$O.TASKS_"+testNS+".*.>", func(*nats.Msg) {
+		sub, err := nc.Subscribe("$KV."+objectsStream+".>", func(*nats.Msg) {
 			if messages.Add(1) == 1 {
 				w.link.Hold(natsrun.ToClient)
-				time.AfterFunc(1500*time.Millisecond, w.link.Heal)
+				time.AfterFunc(500*time.Millisecond, func() { // virtual
+					w.link.Reset()
+					w.link.Heal()
+				})
 			}
 		})
 		if err != nil {

@@ -32,6 +32,9 @@ func CreateObjects(ctx context.Context, nc *nats.Conn, cfg ClientConfig) (Object
 	}
 	options := cfg.stream()
 	options.AutoCreate = true
-	_, o, err := stream.OpenObjects(ctx, nc, options)
-	return Objects(o), err
+	o, err := stream.OpenObjects(ctx, nc, options)
+	if err != nil {
+		return Objects{}, err
+	}
+	return Objects(o.Objects), nil
 }

@@ -38,12 +38,12 @@ func TestObjectStoreOnReplicasAnswersAtOnce(t *testing.T) {
 					t.Errorf("store %d, user %d: %+v, %v", n, i, o, err)
 					return
 				}
-				store, err := js.ObjectStore(ctx, o.Name)
+				store, err := js.Stream(ctx, o.Name)
 				if err == nil {
-					_, err = store.GetInfo(ctx, "nothing")
+					_, err = store.GetLastMsgForSubject(ctx, "nothing")
 				}
-				if !errors.Is(err, jetstream.ErrObjectNotFound) {
-					t.Errorf("store %d, user %d: %v after %v, want %v", n, i, err, time.Since(began), jetstream.ErrObjectNotFound)
+				if !errors.Is(err, jetstream.ErrMsgNotFound) {
+					t.Errorf("store %d, user %d: %v after %v, want %v", n, i, err, time.Since(began), jetstream.ErrMsgNotFound)
 				}
 			})
 		}

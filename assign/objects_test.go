@@ -56,9 +56,9 @@ func TestLargeOutput(t *testing.T) {
 			if err != nil || !bytes.Equal(out, pattern(n)) {
 				t.Fatalf("%d bytes: %d came, %v\n%s", n, len(out), err, a.dump())
 			}
-			store, err := js.ObjectStore(t.Context(), "TASKS_"+testNS)
+			store, err := js.Stream(t.Context(), objectsStream)
 			if n == 64<<10 {
-				if !errors.Is(err, jetstream.ErrBucketNotFound) {
+				if !errors.Is(err, jetstream.ErrStreamNotFound) {
 					t.Errorf("an object store was made for an output that fits: %v", err)
 				}
 				continue
@@ -66,18 +66,17 @@ func TestLargeOutput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status, err := store.Status(t.Context())
-			if err != nil || status.TTL() != 25*time.Hour || status.Storage() != jetstream.FileStorage ||
-				status.Replicas() != 1 {
-				t.Errorf("%+v, %v", status, err)
+			if how := store.CachedInfo().Config; how.MaxAge != 25*time.Hour || how.Storage != jetstream.FileStorage ||
+				how.Replicas != 1 {
+				t.Errorf("%+v", how)
 			}
 		}
-		store, err := js.ObjectStore(t.Context(), "TASKS_"+testNS)
+		store, err := js.Stream(t.Context(), objectsStream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all, err := store.List(t.Context()); err != nil || len(all) != 3 {
-			t.Errorf("%d objects, %v; want one for each large output", len(all), err)
+		if n := store.CachedInfo().State.Msgs; n != 1+2+6 { // chunks of at most 512 KiB
+			t.Errorf("%d chunks, want 9", n)
 		}
 	})
 }
@@ -132,7 +131,7 @@ func TestLargeOutputWithoutItsStore(t *testing.T) {
 		for i, replicas := range []int{1, 3} { // the second finds what the first has made
 			cfg.Replicas = replicas
 			o, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s), cfg)
-			if want := (assign.Objects{Name: "TASKS_" + testNS, Retention: 3 * time.Hour, Replicas: 1}); err != nil ||
+			if want := (assign.Objects{Name: objectsStream, Retention: 3 * time.Hour, Replicas: 1}); err != nil ||
 				o != want {
 				t.Errorf("creation %d: %+v, %v; want %+v", i, o, err, want)
 			}
@@ -165,9 +164,7 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + testNS}); err != nil {
-			t.Fatal(err)
-		}
+		withDirectGets(t, js)
 		const fix = "set allow_direct to false"
 		if _, err := assign.CreateObjects(t.Context(), natstest.Connect(t, s),
 			assign.ClientConfig{Namespace: testNS}); err == nil || !strings.Contains(err.Error(), fix) {
@@ -210,11 +207,18 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 				return err
 			},
 		},
-		{"with direct gets", "allow_direct", func(t *testing.T, js jetstream.JetStream) {
+		{"with direct gets", "allow_direct", withDirectGets, withoutDirectGets},
+		{"of an earlier version", "nats stream rm " + objectsStream, func(t *testing.T, js jetstream.JetStream) {
 			if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_" + testNS}); err != nil {
 				t.Fatal(err)
 			}
-		}, withoutDirectGets},
+		}, func(t *testing.T, js jetstream.JetStream) error {
+			err := js.DeleteStream(t.Context(), objectsStream)
+			if err == nil {
+				_, err = assign.CreateObjects(t.Context(), js.Conn(), assign.ClientConfig{Namespace: testNS})
+			}
+			return err
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -259,14 +263,27 @@ func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 	}
 }
 
+// withDirectGets makes the object store and gives it direct gets.
+func withDirectGets(t *testing.T, js jetstream.JetStream) {
+	_, err := assign.CreateObjects(t.Context(), js.Conn(), assign.ClientConfig{Namespace: testNS})
+	if err == nil {
+		err = directGets(t, js, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // withoutDirectGets does what the fault of an object store with direct gets says.
-func withoutDirectGets(t *testing.T, js jetstream.JetStream) error {
-	stream, err := js.Stream(t.Context(), "OBJ_TASKS_"+testNS)
+func withoutDirectGets(t *testing.T, js jetstream.JetStream) error { return directGets(t, js, false) }
+
+func directGets(t *testing.T, js jetstream.JetStream, allow bool) error {
+	stream, err := js.Stream(t.Context(), objectsStream)
 	if err != nil {
 		return err
 	}
 	cfg := stream.CachedInfo().Config
-	cfg.AllowDirect = false
+	cfg.AllowDirect = allow
 	_, err = js.UpdateStream(t.Context(), cfg)
 	return err
 }

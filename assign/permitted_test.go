@@ -69,12 +69,12 @@ func ended(t *testing.T, n *node, what string) error {
 // listens to. Its term ends, so that another candidate gets its chance.
 func TestASchedulerThatIsDenied(t *testing.T) {
 	for name, x := range map[string]struct{ publish, subscribe []string }{
-		testNS + ".seal":                          {publish: []string{testNS + ".seal"}},
-		testNS + ".t.":                            {publish: []string{testNS + ".t.>"}},
-		testNS + ".q.":                            {publish: []string{testNS + ".q.>"}},
-		testNS + ".report.>":                      {subscribe: []string{testNS + ".report.>"}},
-		testNS + ".ctl":                           {subscribe: []string{testNS + ".ctl"}},
-		"$JS.API.STREAM.MSG.GET.TASKS_" + testNS:  {publish: []string{"$JS.API.STREAM.MSG.GET.TASKS_" + testNS}},
+		stored + "seal":                          {publish: []string{stored + "seal"}},
+		stored + "t.":                            {publish: []string{stored + "t.>"}},
+		stored + "q.":                            {publish: []string{stored + "q.>"}},
+		said + ".report.>":                       {subscribe: []string{said + ".report.>"}},
+		said + ".ctl":                            {subscribe: []string{said + ".ctl"}},
+		"$JS.API.STREAM.MSG.GET.TASKS_" + testNS: {publish: []string{"$JS.API.STREAM.MSG.GET.TASKS_" + testNS}},
 		"$JS.API.CONSUMER.CREATE.TASKS_" + testNS: {publish: []string{"$JS.API.CONSUMER.CREATE.TASKS_" + testNS + ".>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestASchedulerThatIsDenied(t *testing.T) {
 				}
 				a := newNode(t, s, "a", failsOnce(t, k))
 				err := ended(t, a, "the term ends")
-				if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), `"`+name) {
+				if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), strings.TrimPrefix(name, said)) {
 					t.Errorf("%v: want election.ErrPermission and %s", err, name)
 				}
 			}, denying(x.publish, x.subscribe))
@@ -101,7 +101,7 @@ func TestADeniedWriteInABatch(t *testing.T) {
 	s := natstest.Cluster(t, func(o *natsrun.ClusterOptions) {
 		o.Configure = func(_ int, so *server.Options) {
 			so.Users = []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
-				Publish: &server.SubjectPermission{Deny: []string{testNS + ".t.>"}},
+				Publish: &server.SubjectPermission{Deny: []string{stored + "t.>"}},
 			}}}
 			so.NoAuthUser = "u"
 		}
@@ -123,7 +123,7 @@ func TestADeniedWriteInABatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ended(t, a, "the term ends"); !errors.Is(err, election.ErrPermission) ||
-		!strings.Contains(err.Error(), testNS+".t.") {
+		!strings.Contains(err.Error(), stored+"t.") {
 		t.Error(err)
 	}
 }
@@ -131,10 +131,10 @@ func TestADeniedWriteInABatch(t *testing.T) {
 // TestAWorkerThatIsDenied is told of, whatever it is that it may not do.
 func TestAWorkerThatIsDenied(t *testing.T) {
 	for name, x := range map[string]struct{ publish, subscribe []string }{
-		testNS + ".work.assign.w": {subscribe: []string{testNS + ".work.assign.w"}},
-		testNS + ".work.sync.w":   {subscribe: []string{testNS + ".work.sync.>"}},
-		testNS + ".work.cancel.w": {subscribe: []string{testNS + ".work.cancel.>"}},
-		testNS + ".report.w":      {publish: []string{testNS + ".report.>"}},
+		said + ".work.assign.w": {subscribe: []string{said + ".work.assign.w"}},
+		said + ".work.sync.w":   {subscribe: []string{said + ".work.sync.>"}},
+		said + ".work.cancel.w": {subscribe: []string{said + ".work.cancel.>"}},
+		said + ".report.w":      {publish: []string{said + ".report.>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -150,7 +150,7 @@ func TestAWorkerThatIsDenied(t *testing.T) {
 				natstest.Eventually(t, "a fault that names the subject", time.Minute, func() (bool, string) {
 					all := faultsOf(w, election.ErrPermission)
 					for _, f := range all {
-						if strings.Contains(f.Err.Error(), name) {
+						if strings.Contains(f.Err.Error(), strings.TrimPrefix(name, said)) {
 							return true, ""
 						}
 					}
@@ -236,7 +236,7 @@ func forbidden(t *testing.T, play func(t *testing.T, s *natsrun.Server, allow fu
 					if err := s.Running().ReloadOptions(changed); err != nil {
 						t.Fatal(err)
 					}
-				}, testNS+".work."+subject+".>")
+				}, said+".work."+subject+".>")
 			}, denying(nil, []string{testNS + ".nothing"}), func(o *natsrun.Options) {
 				configure := o.Configure
 				o.Configure = func(so *server.Options) { configure(so); options = so }
@@ -365,8 +365,8 @@ func TestASchedulerThatCannotReachAWorker(t *testing.T) {
 		natstest.Eventually(t, "a fault that names the subject, and tasks that end", time.Minute, func() (bool, string) {
 			all := faultsOf(a, election.ErrPermission)
 			done := a.count(func(e event.Event) bool { _, ok := e.(event.TaskCompleted); return ok })
-			return len(all) > 0 && strings.Contains(all[0].Err.Error(), testNS+".work.assign.b") && done >= 19,
+			return len(all) > 0 && strings.Contains(all[0].Err.Error(), ".work.assign.b") && done >= 19,
 				fmt.Sprint(done, all)
 		})
-	}, denying([]string{testNS + ".work.assign.b"}, nil))
+	}, denying([]string{said + ".work.assign.b"}, nil))
 }

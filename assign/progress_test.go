@@ -220,7 +220,7 @@ func giveBack(do func(context.Context, *assign.Task[string],
 // its last word is heard.
 func TestProgressIsBounded(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		said, goOn := make(chan struct{}), make(chan struct{})
+		told, goOn := make(chan struct{}), make(chan struct{})
 		st := &steps{do: func(ctx context.Context, task *assign.Task[string], by string) (string, error) {
 			for i := range 1000 {
 				if err := task.Progress(ctx, float64(i)/1000, nil); err != nil {
@@ -228,7 +228,7 @@ func TestProgressIsBounded(t *testing.T) {
 				}
 				time.Sleep(time.Millisecond)
 			}
-			close(said)
+			close(told)
 			<-goOn
 			return by, nil
 		}}
@@ -236,7 +236,7 @@ func TestProgressIsBounded(t *testing.T) {
 		spy := natstest.Connect(t, s)
 		var mu sync.Mutex
 		var heard []float32
-		if _, err := spy.Subscribe(testNS+".report.a", func(m *nats.Msg) {
+		if _, err := spy.Subscribe(said+".report.a", func(m *nats.Msg) {
 			mu.Lock()
 			defer mu.Unlock()
 			_, _, _, list, err := frame.DecodeReport(m.Data)
@@ -255,7 +255,7 @@ func TestProgressIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := submitStepwise(t, New(t, s))
-		<-said
+		<-told
 		natstest.Eventually(t, "the last word is heard", 5*time.Second, func() (bool, string) {
 			mu.Lock()
 			defer mu.Unlock()

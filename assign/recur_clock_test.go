@@ -28,7 +28,7 @@ func TestATickOfAWrongClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		if _, err := nc.Request(testNS+".k.often", []byte(`{"v":1,"tick":"2031-01-01T00:00:00Z"}`), 5*time.Second); err != nil {
+		if _, err := nc.Request(stored+"k.often", []byte(`{"v":1,"tick":"2031-01-01T00:00:00Z"}`), 5*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		a := newNode(t, s, "a", r.handle(t, "a", k))

@@ -112,7 +112,7 @@ func secondRuns(t *testing.T, s *natsrun.Server) (h *twice, a, w *node, p *assig
 	a = newNode(t, s, "a", nil)
 	leader(t, a)
 	nc = natstest.Connect(t, s)
-	frames, reports = overhear(t, nc, testNS+".work.assign.w"), overhear(t, nc, testNS+".report.w")
+	frames, reports = overhear(t, nc, said+".work.assign.w"), overhear(t, nc, said+".report.w")
 	w = newNode(t, s, "w", h.register(t), workerOnly)
 	p = submitSlow2(t, New(t, s))
 	<-h.second
@@ -148,7 +148,7 @@ func TestLateResultOfAttempt1WhileAttempt2Runs(t *testing.T) {
 			report := frame.EncodeReport("w", v.Session, v.Epoch, []frame.Finding{{
 				ID: "late", Attempt: first[0].Attempt, Verb: verb, Data: []byte(`"stale"`),
 			}})
-			answer, err := nc.Request(testNS+".report.w", report, 2*time.Second)
+			answer, err := nc.Request(saidIn(t, nc, bucketStream)+".report.w", report, 2*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestReplayedFrame(t *testing.T) {
 		a := newNode(t, s, "a", nil)
 		leader(t, a)
 		nc := natstest.Connect(t, s)
-		frames := overhear(t, nc, testNS+".work.assign.w")
+		frames := overhear(t, nc, said+".work.assign.w")
 		w := newNode(t, s, "w", doubling(t, "w", ran), workerOnly)
 		c := New(t, s)
 		f := &forger{t: t, nc: nc}

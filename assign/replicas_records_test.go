@@ -164,7 +164,7 @@ func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 		}
 		tick := all[0].Next.Add(3 * time.Second)
 		answer, err := nc.RequestMsg(&nats.Msg{
-			Subject: testNS + ".q.cron/often/" + tick.UTC().Format("20060102T150405Z"), Header: header, Data: m.Data,
+			Subject: stored + "q.cron/often/" + tick.UTC().Format("20060102T150405Z"), Header: header, Data: m.Data,
 		}, 5*time.Second)
 		if err != nil || strings.Contains(string(answer.Data), "error") {
 			return false, fmt.Sprint(answer, err)

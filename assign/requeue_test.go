@@ -115,8 +115,8 @@ func TestRequeueWhoseAnswerIsLostIsOne(t *testing.T) {
 		c, link := lossyClient(t, s)
 		id := dies(t, c)
 		nc := natstest.Connect(t, s)
-		natstest.Republish(t, nc, "TASKS_"+testNS, testNS+".q.>", "stored.>")
-		sub, err := nc.SubscribeSync("stored." + id)
+		natstest.Republish(t, nc, "TASKS_"+testNS, stored+"q.>", "kept.>")
+		sub, err := nc.SubscribeSync("kept." + id)
 		if err != nil {
 			t.Fatal(err)
 		}

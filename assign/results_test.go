@@ -29,15 +29,11 @@ func TestLargeOutputThatIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store, err := js.ObjectStore(t.Context(), "TASKS_"+testNS)
+		store, err := js.Stream(t.Context(), objectsStream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := store.List(t.Context())
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%d objects, %v", len(all), err)
-		}
-		if err := store.Delete(t.Context(), all[0].Name); err != nil {
+		if err := store.Purge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.Wait(t.Context()); !errors.Is(err, assign.ErrOutputGone) {

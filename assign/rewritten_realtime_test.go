@@ -139,14 +139,14 @@ func newBehindLink(t *testing.T) *behindLink {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.c.Close)
-	natstest.Republish(t, a.nc, "TASKS_"+testNS, testNS+".q.>", "stored.>")
-	if _, err := a.nc.Subscribe("stored.>", func(m *nats.Msg) {
+	natstest.Republish(t, a.nc, "TASKS_"+testNS, stored+"q.>", "kept.>")
+	if _, err := a.nc.Subscribe("kept.>", func(m *nats.Msg) {
 		if m.Header.Get("Task-Outcome") == "" {
 			return
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.stored[m.Subject[len("stored."):]]++
+		a.stored[m.Subject[len("kept."):]]++
 	}); err != nil {
 		t.Fatal(err)
 	}

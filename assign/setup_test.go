@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -38,7 +40,14 @@ func costly(t *testing.T) {
 const (
 	testRole = "scheduler"
 	testNS   = "work"
-	testTTL  = 2 * time.Second
+
+	// stored begins the subjects of records.
+	stored = "$KV.TASKS_" + testNS + "."
+	// said is what begins the subjects of messages that are not stored, with any id. See saidIn.
+	said = "$TASKS." + testNS + ".*"
+
+	bucketStream, taskStream, objectsStream = "KV_roles", "TASKS_" + testNS, "OBJ_TASKS_" + testNS
+	testTTL                                 = 2 * time.Second
 )
 
 // node is one process of a test: a session, an assigner, and a campaign for the scheduler's role.
@@ -208,4 +217,19 @@ func leader(t *testing.T, nodes ...*node) *node {
 var noReports = []nats.Option{
 	nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.PingInterval(500 * time.Millisecond),
 	nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+}
+
+// saidIn is what begins the subjects of messages that are not stored and concern a stream: they
+// carry its id.
+func saidIn(t *testing.T, nc *nats.Conn, stream string) string {
+	t.Helper()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(said, "*", s.CachedInfo().Config.Metadata["rolemanager.id"], 1)
 }

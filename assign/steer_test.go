@@ -135,7 +135,7 @@ func TestSteeringWhoseAnswerIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := stream.GetLastMsgForSubject(t.Context(), testNS+".p.slow"); err != nil || len(m.Data) == 0 {
+		if m, err := stream.GetLastMsgForSubject(t.Context(), stored+"p.slow"); err != nil || len(m.Data) == 0 {
 			t.Fatalf("paused: %+v, %v", m, err)
 		}
 		// A pause that is held up on its way, and decided otherwise meanwhile.
@@ -150,7 +150,7 @@ func TestSteeringWhoseAnswerIsLost(t *testing.T) {
 		}
 		link.Release()
 		time.Sleep(10 * time.Second) // virtual
-		if m, err := stream.GetLastMsgForSubject(t.Context(), testNS+".p.slow"); err != nil || len(m.Data) != 0 {
+		if m, err := stream.GetLastMsgForSubject(t.Context(), stored+"p.slow"); err != nil || len(m.Data) != 0 {
 			t.Errorf("a pause that came late undid the resume: %+v, %v", m, err)
 		}
 	})

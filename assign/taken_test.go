@@ -16,7 +16,7 @@ import (
 // put stores a record by hand.
 func put(t *testing.T, nc *nats.Conn, key, header, value, data string) {
 	t.Helper()
-	m := &nats.Msg{Subject: testNS + "." + key, Data: []byte(data), Header: nats.Header{}}
+	m := &nats.Msg{Subject: stored + key, Data: []byte(data), Header: nats.Header{}}
 	if header != "" {
 		m.Header[header] = []string{value}
 	}

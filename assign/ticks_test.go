@@ -148,7 +148,7 @@ func TestTicksOfAnUnreadableDefinition(t *testing.T) {
 			`{"v":1,"spec":"@every 1s","zone":"UTC","catch_up":"all","catch_up_window_ms":-1,"task":{"v":1,"kind":"sweep","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
 			`{"v":1,"spec":"@every 1s","zone":"UTC","catch_up":"all","task":{"v":1,"kind":"","attempts":1,"backoff_ms":1,"max_backoff_ms":1}}`,
 		} {
-			if _, err := a.nc.Request(testNS+".r.bad-"+fmt.Sprint(i), []byte(text), 5*time.Second); err != nil {
+			if _, err := a.nc.Request(stored+"r.bad-"+fmt.Sprint(i), []byte(text), 5*time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}

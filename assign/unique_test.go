@@ -30,12 +30,12 @@ func records(t *testing.T, nc *nats.Conn, filter string) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter(testNS+"."+filter))
+	info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter(stored+filter))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for subject := range info.State.Subjects {
-		all = append(all, subject[len(testNS)+1:])
+		all = append(all, subject[len(stored):])
 	}
 	return all
 }
@@ -261,7 +261,7 @@ func TestUniqueRecordOfNobody(t *testing.T) {
 		}
 		put := func(text string) {
 			t.Helper()
-			if _, err := js.Publish(t.Context(), testNS+"."+key, []byte(text)); err != nil {
+			if _, err := js.Publish(t.Context(), stored+key, []byte(text)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -33,6 +33,9 @@ func (h lease) Conn() *nats.Conn { return h.l.nc }
 // Bucket is the session's bucket.
 func (h lease) Bucket() string { return h.s.cfg.Bucket }
 
+// BucketID is the random id of the session's bucket.
+func (h lease) BucketID() string { return h.l.bucket.Identity().ID }
+
 // Instance is the session's instance id.
 func (h lease) Instance() string { return h.s.cfg.InstanceID }
 

@@ -144,7 +144,7 @@ func outcomeHeader(t *testing.T, nc *nats.Conn, id string) nats.Header {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := stream.GetLastMsgForSubject(t.Context(), "test.q."+id)
+	m, err := stream.GetLastMsgForSubject(t.Context(), "$KV.TASKS_test.q."+id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,11 +33,18 @@ func TestDoctorTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: "TASKS_jobs"}); err != nil {
+	w.ok("tasks", "create")
+	s, err := js.Stream(t.Context(), "OBJ_TASKS_jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := s.CachedInfo().Config
+	cfg.AllowDirect = true
+	if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	w.sees("an object store that lets records be forged", "critical", "jobs: stream OBJ_TASKS_jobs answers direct gets")
-	if err := js.DeleteObjectStore(t.Context(), "TASKS_jobs"); err != nil {
+	if err := js.DeleteStream(t.Context(), "OBJ_TASKS_jobs"); err != nil {
 		t.Fatal(err)
 	}
 	w.ok("tasks", "create")
@@ -93,7 +100,7 @@ func TestDoctorStaleSeal(t *testing.T) {
 	seal := func(holder string, epoch uint64) {
 		t.Helper()
 		record := fmt.Sprintf(`{"v":1,"epoch":%d,"holder":%q,"mark":"m"}`, epoch, holder)
-		if _, err := js.Publish(t.Context(), "jobs.seal", []byte(record)); err != nil {
+		if _, err := js.Publish(t.Context(), "$KV.TASKS_jobs.seal", []byte(record)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +109,8 @@ func TestDoctorStaleSeal(t *testing.T) {
 	seal("a", epoch)
 	p.sees("the leader is mute", "critical", "a leads scheduler, and does not answer questions about tasks")
 	seal("before", epoch-1)
-	if _, err := nc.Subscribe("jobs.ctl", func(m *nats.Msg) { // as a scheduler answers that is behind with its seal
+	// as a scheduler answers that is behind with its seal
+	if _, err := nc.Subscribe("$TASKS.jobs.*.ctl", func(m *nats.Msg) {
 		answer := fmt.Sprintf(`{"ok":true,"overview":{"scheduler":"a","epoch":%d,"ready":false,"trouble":"the stream is full: raise max_bytes","kinds":[],"workers":[]}}`, epoch)
 		_ = m.Respond([]byte(answer)) // without an answer the client reports a timeout
 	}); err != nil {

@@ -80,11 +80,31 @@ func TestDomain(t *testing.T) {
 			t.Errorf("doctor: exit %d, %s%s", r.code, r.out, r.errors)
 		}
 	}
-	for _, args := range [][]string{{"tasks", "ls", "-n", "jobs"}, {"tasks", "create", "jobs"}, {"bench"}} {
-		r := places["far"].run(args...)
-		if r.code != cli.ExitUsage || !strings.Contains(r.errors, "tasks do not reach through") {
-			t.Errorf("%v: exit %d, %s", args, r.code, r.errors)
+	if r := places["far"].run("bench"); r.code != cli.ExitUsage ||
+		!strings.Contains(r.errors, "the JetStream of the server itself") {
+		t.Errorf("bench: exit %d, %s", r.code, r.errors)
+	}
+	places["far"].ok("tasks", "create", "jobs")
+	bare.ok("tasks", "create", "jobs") // of the same name, at the site
+	for name, p := range places {
+		p.ok("tasks", "submit", "-n", "jobs", "echo", "1", "--id", name)
+		p.ok("tasks", "cron", "set", "-n", "jobs", name, "echo", "@daily", "1")
+	}
+	for name, p := range places {
+		for _, args := range [][]string{{"tasks", "get", "-n", "jobs", "hub"}, {"tasks", "cron", "ls", "-n", "jobs"}} {
+			if out := p.ok(args...).out; !strings.Contains(out, "hub") {
+				t.Errorf("%s: %v: %s", name, args, out)
+			}
 		}
+		if id := p.ok("tasks", "id", "-n", "jobs").out; id != places["far"].ok("tasks", "id", "-n", "jobs").out {
+			t.Errorf("%s: another stream, %s", name, id)
+		}
+	}
+	if r := bare.run("tasks", "get", "-n", "jobs", "hub"); r.code != cli.ExitFailed {
+		t.Errorf("the site has the hub's task: %d, %s", r.code, r.out)
+	}
+	if r := bare.run("tasks", "get", "-n", "others", "x"); !strings.Contains(r.errors, "domain site has answered") {
+		t.Errorf("no namespace: %s", r.errors)
 	}
 	if r := places["far"].run("step-down", "r", "--yes"); !strings.Contains(r.out+r.errors, "a gave up r") {
 		t.Errorf("stepdown: %s%s", r.out, r.errors)

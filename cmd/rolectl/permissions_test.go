@@ -142,7 +142,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	steward.ok("tasks", "cron", "ls")
 	steward.ok("tasks", "cron", "rm", "nightly")
 	if r := steward.run("tasks", "overview"); r.code != cli.ExitConnection ||
-		!strings.Contains(r.errors, "permission denied: this user may not publish to jobs.ctl") {
+		!strings.Contains(r.errors, "permission denied: this user may not publish to $TASKS.jobs.") {
 		t.Errorf("overview by a user who may only steer: exit %d, %q", r.code, r.errors) // there is a scheduler
 	}
 
@@ -189,7 +189,7 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 		t.Errorf("with answers where this user may not listen: exit %d, %s", r.code, r.errors)
 	}
 	if r := o.run("tasks", "submit", "double", "1"); r.code != cli.ExitConnection ||
-		!strings.Contains(r.errors, "jobs.q.") {
+		!strings.Contains(r.errors, "$KV.TASKS_jobs.q.") {
 		t.Errorf("submit by an observer: exit %d, %s", r.code, r.errors)
 	}
 }

@@ -31,7 +31,7 @@ func TestTasksCreate(t *testing.T) {
 	p.ok("tasks", "submit", "-n", "jobs", "double", "1", "--id", "first")
 	if d := document[namespaceDoc](t, p.ok("tasks", "create", "-n", "jobs", "-o", "json").out); d.Namespace != "jobs" ||
 		d.Stream != "TASKS_jobs" || d.Storage != "file" || d.Replicas != 1 ||
-		d.Objects.Name != "TASKS_jobs" || d.Objects.Storage != "file" || d.Objects.Retention != 24*3600 {
+		d.Objects.Name != "OBJ_TASKS_jobs" || d.Objects.Storage != "file" || d.Objects.Retention != 24*3600 {
 		t.Errorf("%+v", d)
 	}
 	p.ok("tasks", "get", "-n", "jobs", "first")

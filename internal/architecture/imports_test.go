@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 		"assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/worker",
 	},
-	"assign/internal/taskerr": {"election"},
+	"assign/internal/taskerr": {"election", "internal/natskv"},
 	"assign/internal/record": {
 		"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"internal/protocol/tasks/frame",
@@ -95,7 +95,8 @@ var allowed = map[string][]string{
 		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
 	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election",
 		"event", "internal/protocol/record"),
-	"cmd/rolectl/internal/tasks": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign"),
+	"cmd/rolectl/internal/tasks": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
+		"internal/natskv"),
 	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election",
 		"internal/natskv", "internal/protocol/record"),
 	"cmd/rolectl/internal/cli": append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election",

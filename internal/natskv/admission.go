@@ -8,31 +8,25 @@ import (
 )
 
 // admission decides whether writes may be published on the present connection. The connection may
-// be to another NATS system than the last one, with a bucket of the same name. So the bucket's
+// be to another NATS system than the last one, with a store of the same name. So the store's
 // identity is read once on each connection, before the first write. Nothing is published while
 // there is no connection, because the client would send it on the next one.
 //
 // The connection may change between the answer and a write. A write over a revision is refused by
-// another bucket then, and a write over nothing counts only when a watch shows it.
+// another store then, and a write over nothing counts only when a watch shows it.
 type admission struct {
-	bucket *Bucket // nil for a plain stream: everything is admitted
-	on     uint64  // the connection on which the identity was read
-	read   bool
+	store Store
+	on    uint64 // the connection on which the identity was read
+	read  bool
 }
 
 func admissionTo(s Store, nc *nats.Conn) admission {
-	b, is := s.(*Bucket)
-	if !is {
-		return admission{read: true}
-	}
-	return admission{bucket: b, on: b.read, read: b.nc == nc}
+	first, on := s.identified()
+	return admission{store: s, on: on, read: first == nc}
 }
 
 // ask returns why nothing may be published now, nil if it may. It may wait for the server's answer.
 func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
-	if a.bucket == nil {
-		return nil
-	}
 	on := connection(nc) // before the questions: what they say holds on this one or on a later one
 	switch {
 	case nc.IsClosed():
@@ -44,12 +38,12 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
 	defer cancel()
-	err := a.bucket.Identify(ctx, nc)
+	err := a.store.Identify(ctx, nc)
 	if gone(err) {
-		err = verdict(ctx, nc, a.bucket.place())
+		err = verdict(ctx, nc, a.store.place())
 	}
 	if err != nil {
-		return fmt.Errorf("before a write, ask which bucket this is: %w", err)
+		return fmt.Errorf("before a write, ask which %s this is: %w", a.store.place().kind(), err)
 	}
 	a.on, a.read = on, true
 	return nil

@@ -40,6 +40,8 @@ func (b *Bucket) Stream() string { return streamName(b.name) }
 // Identity is the identity that the bucket had when it was opened. A restored bucket keeps its own.
 func (b *Bucket) Identity() Identity { return b.identity }
 
+func (b *Bucket) identified() (nc *nats.Conn, on uint64) { return b.nc, b.read }
+
 // Reach is the way to the JetStream that keeps the bucket.
 func (b *Bucket) Reach() Reach { return b.reach }
 

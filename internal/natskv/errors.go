@@ -50,7 +50,11 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	if e.Stream != "" {
+	switch {
+	case e.Stream != "" && e.Domain != "":
+		return fmt.Sprintf("stream %q not found in JetStream domain %q: set Domain to the domain that has it", e.Stream,
+			e.Domain)
+	case e.Stream != "":
 		return fmt.Sprintf("stream %q not found", e.Stream)
 	}
 	command := Command(Config{Bucket: e.Bucket, Reach: e.Reach})

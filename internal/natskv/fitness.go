@@ -200,7 +200,7 @@ func (r rule) text(at place) string {
 		cure = repairCure
 	}
 	if cure == repairCure || cure == anewCure {
-		cure = fmt.Sprintf(cure, at.bucket+at.reach.flags())
+		cure = fmt.Sprintf(cure, at.bucket+at.reach.Flags())
 	}
 	return r.fault + ": " + cure
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// metaID is the random id that creation writes into the metadata of a bucket's stream.
+// metaID is the random id that creation writes into the metadata of a stream.
 const metaID = "rolemanager.id"
 
-// Identity distinguishes a bucket from every other bucket of the same name.
+// Identity distinguishes a bucket, or a stream, from every other one of the same name.
 type Identity struct {
 	// ID is random, and made with the bucket. Domain is the JetStream domain that keeps the bucket,
 	// usually empty. Cluster is the name of the cluster that keeps it now, empty for a single
@@ -45,6 +45,18 @@ func identityOf(info *jetstream.StreamInfo) Identity {
 	return i
 }
 
+// StreamIdentity asks for the identity of a stream. Errors: NotFoundError, and those of Open.
+func (r Reach) StreamIdentity(ctx context.Context, nc *nats.Conn, stream string) (Identity, error) {
+	info, err := infoOf(ctx, nc, place{stream: stream, reach: r})
+	if err != nil {
+		return Identity{}, err
+	}
+	return info.identity(), nil
+}
+
+// HasID reports whether a stream has an id.
+func HasID(info *jetstream.StreamInfo) bool { return identityOf(info).ID != "" }
+
 // Same reports whether both are of one bucket.
 func (i Identity) Same(o Identity) bool {
 	return i.ID == o.ID && i.Domain == o.Domain && i.Created.Equal(o.Created)
@@ -64,13 +76,15 @@ func (i Identity) String() string {
 	return s + ", created " + i.Created.UTC().Format(time.RFC3339)
 }
 
-// ErrOtherBucket means that another bucket has the name of the one that was opened. See
-// OtherBucketError.
-var ErrOtherBucket = errors.New("another bucket has this name")
+// ErrOtherBucket means that another bucket, or another stream, has the name of the one that was
+// opened. See OtherBucketError.
+var ErrOtherBucket = errors.New("another one has this name")
 
-// OtherBucketError is ErrOtherBucket with both buckets.
+// OtherBucketError is ErrOtherBucket with both buckets, or both streams.
 type OtherBucketError struct {
 	Bucket string
+	// Stream is set instead of Bucket for a plain stream.
+	Stream string
 	// Opened is the bucket that is meant. If only its id is known, the rest is zero.
 	Opened Identity
 	// Found is the bucket that answers now.
@@ -78,17 +92,18 @@ type OtherBucketError struct {
 }
 
 func (e *OtherBucketError) Error() string {
+	at := place{bucket: e.Bucket, stream: e.Stream}
 	if o, f := e.Opened, e.Found; o.ID == f.ID && o.Created.Equal(f.Created) && !o.Created.IsZero() {
-		return fmt.Sprintf("bucket %q is in JetStream domain %q now, and was in %q when it was opened: start again",
-			e.Bucket, f.Domain, o.Domain)
+		return fmt.Sprintf("%s is in JetStream domain %q now, and was in %q when it was opened: start again",
+			at, f.Domain, o.Domain)
 	}
 	meant := e.Opened.String()
 	if e.Opened.Created.IsZero() {
 		meant = "id " + e.Opened.ID
 	}
-	return fmt.Sprintf("bucket %q is not the one that was opened (%s); another one answers (%s): "+
-		"connect to the servers of one NATS system only and set the domain, or, if the bucket was recreated, start again",
-		e.Bucket, meant, e.Found)
+	return fmt.Sprintf("%s is not the one that was opened (%s); another one answers (%s): "+
+		"connect to the servers of one NATS system only and set the domain, or, if the %s was recreated, start again",
+		at, meant, e.Found, at.kind())
 }
 
 func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }

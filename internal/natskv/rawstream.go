@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,8 +20,11 @@ import (
 type Stream struct {
 	nc       *nats.Conn
 	at       place
-	created  time.Time
+	identity Identity
+	read     uint64 // the connection on which the identity was read
 	replicas int
+	// sure is the connection of which known has found out that it leads to this stream, plus one.
+	sure atomic.Uint64
 }
 
 // ErrRecordNotFound means that no record was found at a key or revision. In a cluster it may come
@@ -28,37 +33,44 @@ var ErrRecordNotFound = errors.New("record not found")
 
 const codeMessageNotFound = 10037
 
-// CreateStream creates the stream, or opens an existing one, whose own configuration then counts;
-// unfit reports what is wrong with it. Errors are those of OpenStream.
-func CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig,
+// CreateStream creates the stream with an id of its own, or opens an existing one, whose own
+// configuration then counts; unfit reports what is wrong with it. Errors are those of OpenStream.
+func (r Reach) CreateStream(ctx context.Context, nc *nats.Conn, prefix string, cfg jetstream.StreamConfig,
 	unfit func(*jetstream.StreamInfo) []string,
 ) (*Stream, error) {
-	s, err := OpenStream(ctx, nc, prefix, cfg.Name, unfit)
+	s, err := r.OpenStream(ctx, nc, prefix, cfg.Name, unfit)
 	if !errors.Is(err, ErrBucketNotFound) {
 		return s, err
 	}
-	at := place{stream: cfg.Name, prefix: prefix}
+	at, on := place{stream: cfg.Name, prefix: prefix, reach: r}, connection(nc)
+	cfg.Metadata = maps.Clone(cfg.Metadata)
+	if cfg.Metadata == nil {
+		cfg.Metadata = map[string]string{}
+	}
+	cfg.Metadata[metaID] = newID()
 	info, err := createStream(ctx, nc, at, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", at, err)
 	}
-	return openedStream(nc, at, info, unfit)
+	return openedStream(nc, at, info, on, unfit)
 }
 
-// OpenStream opens a stream and checks it, but corrects nothing. Errors: NotFoundError, UnfitError,
+// OpenStream opens a stream and checks it, but corrects nothing. The stream must have been made by
+// CreateStream. A key is what follows prefix in a subject. Errors: NotFoundError, UnfitError,
 // PermissionError, ErrJetStreamOff, and those of the connection and the API.
-func OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string,
+func (r Reach) OpenStream(ctx context.Context, nc *nats.Conn, prefix, name string,
 	unfit func(*jetstream.StreamInfo) []string,
 ) (*Stream, error) {
-	at := place{stream: name, prefix: prefix}
+	at, on := place{stream: name, prefix: prefix, reach: r}, connection(nc)
 	info, err := infoOf(ctx, nc, at)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", at, err)
 	}
-	return openedStream(nc, at, info, unfit)
+	return openedStream(nc, at, info, on, unfit)
 }
 
-func openedStream(nc *nats.Conn, at place, info *streamAnswer,
+// openedStream checks a stream. on is the connection on which the stream has answered.
+func openedStream(nc *nats.Conn, at place, info *streamAnswer, on uint64,
 	unfit func(*jetstream.StreamInfo) []string,
 ) (*Stream, error) {
 	var faults []string
@@ -68,24 +80,92 @@ func openedStream(nc *nats.Conn, at place, info *streamAnswer,
 	if faults = append(faults, unfit(&info.StreamInfo)...); len(faults) > 0 {
 		return nil, &UnfitError{Stream: at.stream, Faults: faults}
 	}
-	return &Stream{nc: nc, at: at, created: info.Created, replicas: info.Config.Replicas}, nil
+	s := &Stream{nc: nc, at: at, identity: info.identity(), read: on, replicas: info.Config.Replicas}
+	s.at.domain = s.identity.Domain
+	s.sure.Store(on + 1)
+	return s, nil
 }
 
 func (s *Stream) place() place { return s.at }
 
+// Concerns reports whether the server's complaint is about a record of this stream, which has the
+// key then, or about reading records.
+func (s *Stream) Concerns(d *PermissionError) (key string, reads bool) {
+	if d.Subscribe {
+		return "", false
+	}
+	if s.at.reach.Concerns(d, s.at.api("STREAM.MSG.GET")) {
+		return "", true
+	}
+	for _, prefix := range []string{s.at.prefix, s.at.reach.Publish(s.at.prefix)} {
+		if key, ours := strings.CutPrefix(d.Subject, prefix); ours {
+			return key, false
+		}
+	}
+	return "", false
+}
+
+func (s *Stream) identified() (nc *nats.Conn, on uint64) { return s.nc, s.read }
+
+// Identity is the identity that the stream had when it was opened.
+func (s *Stream) Identity() Identity { return s.identity }
+
+// Reach is the way to the JetStream that keeps the stream.
+func (s *Stream) Reach() Reach { return s.at.reach }
+
+// Identify asks which stream of this name answers on nc now. Errors: OtherBucketError, and those of
+// OpenStream.
+func (s *Stream) Identify(ctx context.Context, nc *nats.Conn) error {
+	info, err := infoOf(ctx, nc, s.at)
+	if err != nil {
+		return err
+	}
+	if found := info.identity(); !s.identity.Same(found) {
+		return &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
+	}
+	return nil
+}
+
+// known returns an error if the present connection may lead to another stream of this name. It asks
+// once on each connection, except on one that is not the stream's own.
+func (s *Stream) known(ctx context.Context, nc *nats.Conn) error {
+	on := connection(nc)
+	if nc == s.nc && s.sure.Load() == on+1 {
+		return nil
+	}
+	if err := s.Identify(ctx, nc); err != nil {
+		return fmt.Errorf("which stream is this: %w", err)
+	}
+	if nc == s.nc {
+		s.sure.Store(on + 1)
+	}
+	return nil
+}
+
 // Name is the name of the stream.
 func (s *Stream) Name() string { return s.at.stream }
-
-// Created is when the stream was created, see [Bucket.Created].
-func (s *Stream) Created() time.Time { return s.created }
 
 // Replicas is the number of servers that kept the stream when it was opened.
 func (s *Stream) Replicas() int { return s.replicas }
 
 // Watch is [Bucket.Watch] for the keys of a stream. If from is set, the watch begins with the
 // record at that revision or the first one after it, and not with the last record of every key.
+// All of that is of this very stream: after the watch has begun, the stream is asked for its
+// identity. Errors: also OtherBucketError.
 func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filter string, from uint64) (*Watch, error) {
-	return watch(ctx, nc, s.at, filter, from)
+	on := connection(nc)
+	w, err := watch(ctx, nc, s.at, filter, from)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.Identify(ctx, nc); err == nil && connection(nc) != on {
+		err = fmt.Errorf("%w: the connection was lost", ErrWatchLost) // it may be of another stream than the answer
+	}
+	if err != nil {
+		w.Stop()
+		return nil, fmt.Errorf("which stream is being watched: %w", err)
+	}
+	return w, nil
 }
 
 // Get asks the stream's leader for the last record of a key. In a cluster the answer may come from
@@ -116,6 +196,9 @@ type messageAnswer struct {
 }
 
 func (s *Stream) get(ctx context.Context, nc *nats.Conn, which map[string]any) (Entry, error) {
+	if err := s.known(ctx, nc); err != nil {
+		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
+	}
 	ask, err := json.Marshal(which)
 	if err != nil {
 		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)

@@ -12,7 +12,7 @@ import (
 
 func newStream(t *testing.T, nc *nats.Conn) *Stream {
 	t.Helper()
-	s, err := CreateStream(t.Context(), nc, "s.", jetstream.StreamConfig{
+	s, err := Reach{}.CreateStream(t.Context(), nc, "s.", jetstream.StreamConfig{
 		Name: "S", Subjects: []string{"s.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true, AllowAtomicPublish: true,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {

@@ -107,8 +107,8 @@ func (r Reach) Concerns(d *PermissionError, subject string) bool {
 	return d.Subject == subject || d.Subject == rest || d.Subject == defaultAPI+"."+rest
 }
 
-// flags are the options of rolectl that give the Reach.
-func (r Reach) flags() string {
+// Flags are the options of rolectl that give the Reach, with a space before them.
+func (r Reach) Flags() string {
 	switch {
 	case r.domain != "":
 		return " --js-domain " + r.domain

@@ -42,6 +42,9 @@ func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
+	if err := s.known(ctx, nc); err != nil {
+		return nil, false, fmt.Errorf("scan %s: %w", s.at, err)
+	}
 	name := nuid.Next()
 	pending, err := s.pullConsumer(ctx, nc, name, what)
 	if err != nil {
@@ -140,6 +143,9 @@ func (s *Stream) Absent(ctx context.Context, nc *nats.Conn, key string, after ui
 	var a streamAnswer
 	if err := request(ctx, nc, s.at, subject, map[string]any{"subjects_filter": s.at.prefix + key}, &a); err != nil {
 		return false, fmt.Errorf("look for %s: %w", key, err)
+	}
+	if found := a.identity(); !s.identity.Same(found) {
+		return false, &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
 	}
 	return a.State.LastSeq >= after && a.State.Subjects[s.at.prefix+key] == 0, nil
 }

@@ -88,7 +88,7 @@ func TestBatchWithAConditionEach(t *testing.T) {
 func TestBatchWithAConditionEachOnReplicas(t *testing.T) {
 	t.Parallel()
 	nc := natstest.Connect(t, natstest.Cluster(t))
-	s, err := CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
+	s, err := Reach{}.CreateStream(within(t), nc, "s.", jetstream.StreamConfig{
 		Name: "S", Subjects: []string{"s.>"}, MaxMsgsPerSubject: 1, AllowMsgTTL: true, AllowAtomicPublish: true, Replicas: 3,
 	}, func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {

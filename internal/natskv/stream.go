@@ -82,7 +82,7 @@ func Command(cfg Config) string {
 	if cfg.MaxBytes > 0 {
 		fmt.Fprintf(&b, " --max-bytes %d", cfg.MaxBytes)
 	}
-	b.WriteString(cfg.Reach.flags())
+	b.WriteString(cfg.Reach.Flags())
 	return b.String()
 }
 

@@ -194,7 +194,7 @@ func outcome(at place, data []byte) Result {
 		return Result{Err: fromAPI(at, ack.Error)}
 	case ack.Stream != at.stream || ack.Seq == 0:
 		return Result{Err: fmt.Errorf("not an acknowledgement of stream %s: %.100q", at.stream, data)}
-	case at.bucket != "" && ack.Domain != at.domain:
+	case ack.Domain != at.domain:
 		return Result{Err: fmt.Errorf("%w: %s was opened in domain %q, and domain %.100q has acknowledged",
 			ErrOtherBucket, at, at.domain, ack.Domain)}
 	}

@@ -30,7 +30,10 @@ func FuzzAcknowledgement(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, bucket bool) {
 		if !bucket {
-			readsAcknowledgement(t, place{stream: "S", prefix: "s."}, data)
+			at := place{stream: "S", prefix: "s."}
+			readsAcknowledgement(t, at, data)
+			at.domain = "d"
+			readsAcknowledgement(t, at, data)
 			return
 		}
 		at := bucketPlace("b", Reach{})
@@ -56,8 +59,7 @@ func readsAcknowledgement(t *testing.T, at place, data []byte) {
 		ack.Seq != byHand || byHand == 0) {
 		t.Fatalf("%q is read as revision %d, and by the decoder as %+v, %v", data, byHand, ack, err)
 	}
-	ours := at.bucket == "" || ack.Domain == at.domain
-	won := err == nil && ack.Error == nil && ack.Stream == at.stream && ack.Seq > 0 && ours
+	won := err == nil && ack.Error == nil && ack.Stream == at.stream && ack.Seq > 0 && ack.Domain == at.domain
 	refused := err == nil && ack.Error != nil && ack.Error.ErrorCode == codeWrongLastRevision
 	if (r.Outcome == Won) != won || (r.Outcome == Refused) != refused || (r.Err == nil) != won ||
 		won && r.Revision != ack.Seq || !won && r.Revision != 0 {

@@ -111,7 +111,7 @@ func loseAt(
 	sc.play()
 	at, fired, _ := snip.Fired()
 	for _, subject := range snip.Subjects() {
-		key := strings.TrimPrefix(subject, name+".")
+		key := strings.TrimPrefix(subject, "$KV.TASKS_"+name+".")
 		family, _, _ := strings.Cut(key, ".")
 		families[family] = true
 	}

@@ -37,6 +37,11 @@ func (c *Client) ask(ctx context.Context, q control.Query) (control.Answer, erro
 	case ctx.Err() != nil:
 		return control.Answer{}, ctx.Err()
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
+		if l := c.line.Load(); l != nil {
+			if other := c.same(ctx, l); other != nil {
+				return control.Answer{}, other
+			}
+		}
 		return control.Answer{}, fmt.Errorf("%w (%v)", taskerr.ErrNoScheduler, err)
 	case err != nil:
 		return control.Answer{}, fmt.Errorf("assign: ask the scheduler: %w", err)

@@ -26,7 +26,7 @@ import (
 type Client struct {
 	nc  *nats.Conn
 	cfg stream.Options
-	sub record.Subjects
+	sub record.Talk // since the stream is open
 
 	// prefix begins the ids that this client makes: they have one audience.
 	prefix string
@@ -48,7 +48,9 @@ type line struct {
 	// together holds a token for each batch that is under way. The server takes 50 at once for a
 	// stream, from all clients together, and refuses the others.
 	together chan struct{}
-	wg       sync.WaitGroup
+	// other is set when another stream has the name of this one.
+	other atomic.Pointer[error]
+	wg    sync.WaitGroup
 }
 
 // maxTogether is how many batches of one client may be under way at once.
@@ -57,7 +59,7 @@ const maxTogether = 8
 // New makes a client. It does no I/O.
 func New(nc *nats.Conn, cfg stream.Options) *Client {
 	c := &Client{
-		nc: nc, cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), prefix: nuid.Next(), opening: make(chan struct{}, 1),
+		nc: nc, cfg: cfg, prefix: nuid.Next(), opening: make(chan struct{}, 1),
 		closed: make(chan struct{}),
 	}
 	c.waiters.open = map[string]*waiter{}
@@ -83,6 +85,9 @@ func (c *Client) Close() {
 // ready opens the stream, subscribes to the outcomes of our own tasks and starts the writer, once.
 func (c *Client) ready(ctx context.Context) (*line, error) {
 	if l := c.line.Load(); l != nil {
+		if other := l.other.Load(); other != nil {
+			return nil, *other
+		}
 		return l, nil
 	}
 	select {
@@ -103,6 +108,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	if err != nil {
 		return nil, c.offline(err)
 	}
+	c.sub = record.TalkOf(c.cfg.Namespace, opened.Identity().ID)
 	l := &line{stream: opened, together: make(chan struct{}, maxTogether)}
 	leave, err := c.listen(c.prefix, c.prefix+".*")
 	if err != nil {
@@ -116,6 +122,21 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)
 	return l, nil
+}
+
+// same returns taskerr.ErrOtherStream if another stream has the name of the one that was opened,
+// and then so does every later call. It is asked where a task is missing and where a scheduler is
+// silent: the scheduler of another stream speaks on other subjects.
+func (c *Client) same(ctx context.Context, l *line) error {
+	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
+	defer cancel()
+	err := l.stream.Identify(ctx, c.nc)
+	if !errors.Is(err, taskerr.ErrOtherStream) {
+		return nil
+	}
+	err = fmt.Errorf("assign: %w", err)
+	l.other.Store(&err)
+	return err
 }
 
 // openPatience is how long a server may be silent about JetStream. A server that is being shut down
@@ -235,12 +256,12 @@ func (c *Client) unlessClosed(l *line, err error) (*line, error) {
 
 // listen receives the announcements to the given audiences until leave is called.
 func (c *Client) listen(audiences ...string) (leave func(), err error) {
-	l := &c.subscriptions
+	l, done := &c.subscriptions, c.sub.Done("")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, to := range audiences {
 		if err := l.join(to, func() (*nats.Subscription, error) {
-			return c.nc.Subscribe(c.sub.Done(to), c.heard)
+			return c.nc.Subscribe(done+to, func(m *nats.Msg) { c.heard(m.Subject[len(done):], m.Data) })
 		}); err != nil {
 			l.part(audiences[:i])
 			return nil, err
@@ -253,11 +274,10 @@ func (c *Client) listen(audiences ...string) (leave func(), err error) {
 	}, nil
 }
 
-// heard handles the announcements of a scheduler. An announcement counts only on the subjects of
-// its task.
-func (c *Client) heard(m *nats.Msg) {
-	to := m.Subject[len(c.sub.Done("")):]
-	for task, announcement := range record.Entries(m.Data) {
+// heard handles the announcements of a scheduler to an audience. An announcement counts only on the
+// subjects of its task.
+func (c *Client) heard(to string, data []byte) {
+	for task, announcement := range record.Entries(data) {
 		if to == task || to == record.Audience(task) {
 			c.waiters.announce(task, announcement)
 		}

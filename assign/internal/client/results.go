@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -28,7 +26,7 @@ func (c *Client) output(ctx context.Context, o *record.Outcome) ([]byte, error) 
 	// Each try has twice the time of the one before, in case the connection is slow.
 	for patience := at.Patience(); ; patience = min(2*patience, time.Hour) {
 		data, err := c.object(ctx, at, patience)
-		missing := errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
+		missing := errors.Is(err, natskv.ErrRecordNotFound) || errors.Is(err, taskerr.ErrObjectsNotFound)
 		switch {
 		case err == nil:
 			return data, nil
@@ -49,24 +47,11 @@ func (c *Client) object(ctx context.Context, at record.Object, patience time.Dur
 	defer cancel()
 	ctx, release := natsconn.UntilReconnect(ctx, c.nc, c.closed, taskerr.ErrClosed)
 	defer func() { err = release(err) }()
-	js, err := jetstream.New(c.nc)
+	cfg := c.cfg
+	cfg.AutoCreate = false
+	store, err := stream.OpenObjects(ctx, c.nc, cfg)
 	if err != nil {
 		return nil, err
 	}
-	store, err := js.ObjectStore(ctx, stream.ObjectBucket(c.cfg.Namespace))
-	if err != nil {
-		return nil, fmt.Errorf("open the object store %s: %w", stream.ObjectBucket(c.cfg.Namespace), err)
-	}
-	info, err := store.GetInfo(ctx, at.Name)
-	if err != nil {
-		return nil, fmt.Errorf("read object %s: %w", at.Name, err)
-	}
-	if info.Size != uint64(at.Size) || info.Digest != at.Digest {
-		return nil, fmt.Errorf("%w: object %s has %d bytes, %s; the outcome says %d, %s",
-			record.ErrRecord, at.Name, info.Size, info.Digest, at.Size, at.Digest)
-	}
-	if data, err = stream.ReadChunks(ctx, c.nc, info); err != nil {
-		return nil, fmt.Errorf("read object %s: %w", at.Name, err)
-	}
-	return data, nil
+	return store.Read(ctx, at)
 }

@@ -77,10 +77,16 @@ func (c *Client) wait(ctx context.Context, p Handle) (*record.Outcome, error) {
 			return nil, taskerr.ErrClosed
 		case !heard:
 			o, _, err := c.read(ctx, l, p.id)
+			if errors.Is(err, taskerr.ErrTaskNotFound) {
+				if other := c.same(ctx, l); other != nil {
+					return nil, other
+				}
+			}
 			switch {
 			case o != nil:
 				return o, nil
-			case errors.Is(err, record.ErrRecord), errors.Is(err, nats.ErrConnectionClosed):
+			case errors.Is(err, record.ErrRecord), errors.Is(err, nats.ErrConnectionClosed),
+				errors.Is(err, taskerr.ErrOtherStream):
 				return nil, c.offline(err)
 			case !errors.Is(err, taskerr.ErrTaskNotFound):
 				missing = time.Time{}

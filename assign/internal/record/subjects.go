@@ -1,9 +1,17 @@
 package record
 
-// Subjects of one namespace.
-type Subjects struct{ Prefix string }
+import "strings"
 
-func SubjectsOf(namespace string) Subjects { return Subjects{namespace + "."} }
+// StreamName is the stream that keeps the records of a namespace.
+func StreamName(namespace string) string { return "TASKS_" + namespace }
+
+// ObjectsName is the stream that keeps the large outputs of a namespace.
+func ObjectsName(namespace string) string { return "OBJ_TASKS_" + namespace }
+
+// Stored begins the subjects of a stream's records. Subjects below $KV never cross a leaf link by
+// themselves, and are reached in each JetStream domain by the prefix of the domain's API. So a
+// record is stored by the one stream that it is meant for.
+func Stored(stream string) (prefix string) { return "$KV." + stream + "." }
 
 // Keys of the stream: the part after the prefix. The package comment of assign says who writes
 // which.
@@ -20,36 +28,44 @@ const (
 	SealKey       = "seal"
 )
 
-// Families are all keys except the seal's.
-var Families = []string{
-	QueueKey, NoteKey, CheckpointKey, CancelKey, UniqueKey, PauseKey, DrainKey, RecurKey, TickKey,
-}
+// Messages that are not stored cross leaf links, where another bucket or another namespace may have
+// the same name. So their subjects carry the random id of the bucket or the stream that they mean.
 
-// filters select every record of the stream, as keys.
-func filters() []string {
-	all := make([]string, 0, len(Families)+1)
-	for _, f := range Families {
-		all = append(all, f+">")
-	}
-	return append(all, SealKey)
-}
+// Work is the subjects between the scheduler and the workers, which are members of one bucket.
+type Work struct{ prefix string }
 
-// Stored are the subjects of the stream.
-func (s Subjects) Stored() []string {
-	all := filters()
-	for i := range all {
-		all[i] = s.Prefix + all[i]
-	}
-	return all
-}
+// WorkOf is the Work of a namespace. bucketID is the id of the bucket of its members.
+func WorkOf(namespace, bucketID string) Work { return Work{said(namespace, bucketID)} }
+
+func (w Work) Assign(instance string) string { return w.prefix + "work.assign." + instance }
+func (w Work) Cancel(instance string) string { return w.prefix + "work.cancel." + instance }
+func (w Work) Sync(instance string) string   { return w.prefix + "work.sync." + instance }
+func (w Work) Report(instance string) string { return w.prefix + "report." + instance }
+
+// Sends reports whether a scheduler sends to subject.
+func (w Work) Sends(subject string) bool { return strings.HasPrefix(subject, w.prefix+"work.") }
+
+// Talk is the subjects between the scheduler and the clients, which use one stream.
+type Talk struct{ prefix string }
+
+// TalkOf is the Talk of a namespace. streamID is the id of its stream.
+func TalkOf(namespace, streamID string) Talk { return Talk{said(namespace, streamID)} }
 
 // Done is where a scheduler announces how tasks have ended.
-func (s Subjects) Done(audience string) string   { return s.Prefix + "done." + audience }
-func (s Subjects) Assign(instance string) string { return s.Prefix + "work.assign." + instance }
-func (s Subjects) Cancel(instance string) string { return s.Prefix + "work.cancel." + instance }
-func (s Subjects) Sync(instance string) string   { return s.Prefix + "work.sync." + instance }
-func (s Subjects) Report(instance string) string { return s.Prefix + "report." + instance }
-func (s Subjects) Ctl() string                   { return s.Prefix + "ctl" }
+func (t Talk) Done(audience string) string { return t.prefix + "done." + audience }
 
 // Event is where a scheduler tells what happens to a task that is watched.
-func (s Subjects) Event(task string) string { return s.Prefix + "event." + task }
+func (t Talk) Event(task string) string { return t.prefix + "event." + task }
+
+// Ctl is where clients ask the scheduler.
+func (t Talk) Ctl() string { return t.prefix + "ctl" }
+
+// Sends reports whether a scheduler sends to subject.
+func (t Talk) Sends(subject string) bool {
+	return strings.HasPrefix(subject, t.Done("")) || strings.HasPrefix(subject, t.Event(""))
+}
+
+// SaidPrefix begins the subjects of all messages that are not stored.
+const SaidPrefix = "$TASKS."
+
+func said(namespace, id string) string { return SaidPrefix + namespace + "." + id + "." }

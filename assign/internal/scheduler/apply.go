@@ -202,5 +202,5 @@ func (a *applier) applyTick(e *natskv.Entry, name string, gone bool) {
 
 // ignored reports a record that this scheduler cannot read. The record is left in the stream.
 func (a *applier) ignored(e *natskv.Entry, err error) {
-	a.emit(event.RecordIgnored{Meta: a.host.Meta(), Key: a.subjects.Prefix + e.Key, Reason: err.Error()})
+	a.emit(event.RecordIgnored{Meta: a.host.Meta(), Key: record.Stored(a.stream.Name()) + e.Key, Reason: err.Error()})
 }

@@ -20,20 +20,19 @@ type denials struct {
 // have it. A worker that cannot be reached is only a fault, since others can. So is a client, since
 // clients read.
 func (n *denials) handle(d *natskv.PermissionError) {
-	key, ours := strings.CutPrefix(d.Subject, n.subjects.Prefix)
+	key, reads := n.stream.Concerns(d)
 	switch {
 	case d.Subscribe:
-		if d.Subject == n.inbox+">" || d.Subject == n.subjects.Report(">") || d.Subject == n.subjects.Ctl() {
+		if d.Subject == n.inbox+">" || d.Subject == n.work.Report(">") || d.Subject == n.talk.Ctl() {
 			n.fail(taskerr.Permission(d))
 		}
-	case d.Subject == "$JS.API.STREAM.MSG.GET."+n.stream.Name(): // inputs are read through it
+	case reads: // inputs
 		n.fail(taskerr.Permission(d))
-	case !ours:
 	case key == record.SealKey, strings.HasPrefix(key, record.NoteKey), strings.HasPrefix(key, record.CheckpointKey),
 		strings.HasPrefix(key, record.TickKey),
 		strings.HasPrefix(key, record.QueueKey+record.TickPrefix):
 		n.fail(taskerr.Permission(d))
-	case strings.HasPrefix(key, "work."), strings.HasPrefix(key, "event."), strings.HasPrefix(key, "done."):
+	case n.work.Sends(d.Subject), n.talk.Sends(d.Subject):
 		n.emit(event.Fault{Meta: n.host.Meta(), Doing: "send to " + d.Subject, Err: taskerr.Permission(d), Attempts: 1})
 	}
 }

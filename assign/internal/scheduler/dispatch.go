@@ -108,7 +108,7 @@ func (d *dispatcher) send(f *assignFrame) {
 	}
 	p := &f.push
 	v := d.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
-	subject, reply := d.subjects.Assign(p.Instance), d.replyTo(p.Session, p.Frame)
+	subject, reply := d.work.Assign(p.Instance), d.replyTo(p.Session, p.Frame)
 	most := d.out.MaxPayload()
 	room := min(frameSize, most-record.Headroom)
 	for from := 0; from < len(f.list); {
@@ -140,7 +140,7 @@ func (d *dispatcher) replyTo(session, frame uint64) string {
 // sync asks a worker which tasks it holds.
 func (d *dispatcher) sync(e tasks.Sync) {
 	v := d.envelope(e.Epoch, d.rules.Term(), e.Instance, e.Session, 0)
-	d.out.Send(d.subjects.Sync(e.Instance), d.replyTo(e.Session, 0),
+	d.out.Send(d.work.Sync(e.Instance), d.replyTo(e.Session, 0),
 		frame.Seal(frame.EncodeSync(&v), d.host.Signer().Sign))
 }
 
@@ -148,7 +148,7 @@ func (d *dispatcher) sync(e tasks.Sync) {
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
 	message := frame.EncodeStop(&v, workers.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
-	d.out.Send(d.subjects.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
+	d.out.Send(d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
 }
 
 // forget drops the frame of a session that is dead.

@@ -57,6 +57,12 @@ func newFixture(tb testing.TB) fixture {
 	return fixture{bridge.LeaseOf(<-got).(Host), w}
 }
 
+// families are all keys but the seal's.
+var families = []string{
+	record.QueueKey, record.NoteKey, record.CheckpointKey, record.CancelKey, record.UniqueKey, record.PauseKey,
+	record.DrainKey, record.RecurKey, record.TickKey,
+}
+
 const (
 	heardSession = 7 // of the one worker, w.1
 	heardEpoch   = 100
@@ -72,7 +78,8 @@ var heardPolicy = &tasks.Policy{
 // an earlier frame; z waits.
 func (f fixture) holding(tb testing.TB) *scheduler {
 	s := newScheduler(&term{
-		cfg: Config{Namespace: "work", Role: "r"}, subjects: record.SubjectsOf("work"), host: f.h, conn: f.h.Conn(),
+		cfg:  Config{Namespace: "work", Role: "r"},
+		work: record.WorkOf("work", "b"), talk: record.TalkOf("work", "s"), host: f.h, conn: f.h.Conn(),
 		stream: &natskv.Stream{},
 		inbox:  heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
@@ -136,7 +143,7 @@ func FuzzHeard(f *testing.F) {
 	}
 	for _, subject := range []string{
 		"in.7.2", "in.7.0", "in.8.2", "in.7", "in.", "in.7.2.3", "in.07.02", "in.-7.2", "7.2",
-		"in.zzzzzzzzzzzzzz.1", "work.report.w.1", "work.report.w.2", "",
+		"in.zzzzzzzzzzzzzz.1", "$TASKS.work.b.report.w.1", "$TASKS.work.b.report.w.2", "",
 	} {
 		for _, report := range []bool{false, true} {
 			f.Add(subject, answers(7, tasks.Accepted), report)
@@ -194,7 +201,7 @@ func FuzzHeard(f *testing.F) {
 			for _, f := range list {
 				of = append(of, f.ID)
 			}
-			if subject != "work.report."+instance {
+			if subject != "$TASKS.work.b.report."+instance {
 				t.Fatalf("%q, %x: on another's subject", subject, data)
 			}
 		} else {
@@ -237,7 +244,7 @@ func sameTime(g tasks.TaskInfo) tasks.TaskInfo {
 func FuzzStream(f *testing.F) {
 	x := newFixture(f)
 	const submission = `{"v":1,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`
-	for _, key := range append(slices.Clone(record.Families), "", "q", "o.", "seal") {
+	for _, key := range append(slices.Clone(families), "", "q", "o.", "seal") {
 		for _, value := range []string{
 			``, `in`, `{"v":1,"epoch":100,"attempt":1,"wait_ms":5}`, `{"v":1,"by":"x","reason":"y"}`, `{"v":1,"task":"x","kind":"k"}`, `{"v":1,"tick":"2026-03-29T02:30:00+01:00"}`,
 			`{"v":1,"epoch":99,"holder":"a","mark":"ours","since":9}`, `{"v":1,"epoch":101}`, `{"v":2}`, `{"v":1,"spec":"@daily","task":` + submission + `}`,

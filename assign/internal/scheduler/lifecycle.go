@@ -22,9 +22,9 @@ func (s *scheduler) begin(ctx context.Context) error {
 	}
 	s.payloads.run(ctx, s.conn, s.stream, &s.wg, func(f fetched) { s.put(f) })
 	s.subs, err = natsconn.Subscribe(s.conn, map[string]nats.MsgHandler{
-		s.inbox + ">":          func(m *nats.Msg) { s.put(arrivedAnswer{m}) },
-		s.subjects.Report(">"): s.reports.arrive,
-		s.subjects.Ctl():       s.queries.arrive,
+		s.inbox + ">":      func(m *nats.Msg) { s.put(arrivedAnswer{m}) },
+		s.work.Report(">"): s.reports.arrive,
+		s.talk.Ctl():       s.queries.arrive,
 	})
 	if err != nil {
 		return fmt.Errorf("assign: %w", err)

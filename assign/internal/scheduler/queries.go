@@ -133,6 +133,6 @@ func (q *queries) moved(e *tasks.TaskChanged) {
 		return
 	}
 	if data, err := json.Marshal(statusOf(&e.Info, time.Now())); err == nil {
-		q.out.Send(q.subjects.Event(e.Info.ID), "", data)
+		q.out.Send(q.talk.Event(e.Info.ID), "", data)
 	}
 }

@@ -53,7 +53,7 @@ func (r *reader) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if natskv.Permanent(err) || errors.Is(err, taskerr.ErrRecreated) || errors.Is(err, taskerr.ErrStreamNotFound) {
+		if natskv.Permanent(err) || errors.Is(err, taskerr.ErrStreamNotFound) {
 			r.failed <- err
 			return
 		}
@@ -83,10 +83,8 @@ func (r *reader) readOn(ctx context.Context, last *uint64) error {
 		from = *last + 1
 		cfg := r.cfg.Stream
 		cfg.AutoCreate = false
-		if s, err := stream.Open(within, r.conn, cfg); err != nil {
+		if _, err := stream.Open(within, r.conn, cfg); err != nil {
 			return err
-		} else if !s.Created().Equal(r.stream.Created()) {
-			return taskerr.ErrRecreated
 		}
 	}
 	w, err := r.stream.Watch(within, r.conn, "", from)

@@ -68,7 +68,7 @@ func (r *reports) read(m *nats.Msg) { r.unread.Add(-int64(len(m.Data))) }
 // handle gives the rules the results of a report if the report is for the scheduler that we are.
 func (r *reports) handle(m *nats.Msg) {
 	instance, session, epoch, list, err := frame.DecodeReport(m.Data)
-	own := r.peers[session].instance == instance && m.Subject == r.subjects.Report(instance)
+	own := r.peers[session].instance == instance && m.Subject == r.work.Report(instance)
 	if reason := r.misdirected(err, epoch, own); reason != "" {
 		r.refuse(instance, reason)
 		return

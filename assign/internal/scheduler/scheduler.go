@@ -56,7 +56,8 @@ const explainWithin = time.Second
 
 func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term {
 	return &term{
-		cfg: cfg, host: h, lead: t, conn: h.Conn(), stream: stream, subjects: record.SubjectsOf(cfg.Namespace),
+		cfg: cfg, host: h, lead: t, conn: h.Conn(), stream: stream,
+		work: record.WorkOf(cfg.Namespace, h.BucketID()), talk: record.TalkOf(cfg.Namespace, stream.Identity().ID),
 		began: time.Now(), first: t.Epoch(), epoch: t.Epoch(), mark: uuid.NewString(), inbox: h.Conn().NewInbox() + ".",
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin,
@@ -77,7 +78,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.out, s.writer = out, writer
 
 	s.payloads = newPayloads()
-	s.announcer = newAnnouncer(out, t.subjects.Done, out.MaxPayload())
+	s.announcer = newAnnouncer(out, t.talk.Done, out.MaxPayload())
 	s.gauges = &gauges{term: t, emit: l.emit}
 	s.awaited = &awaited{term: t, emit: l.emit, reported: t.began}
 	s.notices = &notices{term: t, emit: l.emit}

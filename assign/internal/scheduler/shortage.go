@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
 )
@@ -71,7 +70,7 @@ func (s *shortage) trouble(err error) {
 	}
 	if s.fails++; s.fails&(s.fails-1) == 0 {
 		s.emit(event.Fault{
-			Meta: s.host.Meta(), Doing: "store what becomes of tasks in " + stream.Name(s.cfg.Namespace), Err: s.err,
+			Meta: s.host.Meta(), Doing: "store what becomes of tasks in " + s.stream.Name(), Err: s.err,
 			Attempts: s.fails,
 		})
 	}

@@ -17,18 +17,19 @@ import (
 
 // term is what every part knows of the term that it serves. All but epoch stays as it is made.
 type term struct {
-	cfg      Config
-	host     Host
-	lead     *election.Term
-	conn     *nats.Conn
-	stream   *natskv.Stream
-	subjects record.Subjects
-	rules    *tasks.Scheduler // parts read it; only the loop's step changes it
-	began    time.Time
-	first    uint64 // the epoch at which the term began
-	epoch    uint64 // the present epoch; only the loop's goroutine reads and raises it
-	mark     string // tells the seals of this term from those of every other term
-	inbox    string // workers answer frames below it: the session and the frame follow
+	cfg    Config
+	host   Host
+	lead   *election.Term
+	conn   *nats.Conn
+	stream *natskv.Stream
+	work   record.Work
+	talk   record.Talk
+	rules  *tasks.Scheduler // parts read it; only the loop's step changes it
+	began  time.Time
+	first  uint64 // the epoch at which the term began
+	epoch  uint64 // the present epoch; only the loop's goroutine reads and raises it
+	mark   string // tells the seals of this term from those of every other term
+	inbox  string // workers answer frames below it: the session and the frame follow
 }
 
 // now is the time of the rules.
@@ -55,6 +56,7 @@ type Host interface {
 	Conn() *nats.Conn
 	Instance() string
 	Session() uint64
+	BucketID() string
 	Config() election.SessionConfig
 	Signer() *fencing.Signer
 

@@ -15,7 +15,7 @@ import (
 // FuzzUnfit: whatever the server says of the stream, its faults are told in words, and one that is
 // as it should be has none.
 func FuzzUnfit(f *testing.F) {
-	good, err := json.Marshal(jetstream.StreamInfo{Config: streamConfig(Options{Namespace: "work"})})
+	good, err := json.Marshal(jetstream.StreamInfo{Config: made()})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -25,21 +25,21 @@ func FuzzUnfit(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	faults := unfit("work")
+	faults := unfit(Options{Namespace: "work"})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var info jetstream.StreamInfo
 		var err error
-		var found []string
+		var found, ofObjects []string
 		heap.Bounded(t, 2*len(data), func() {
 			info = jetstream.StreamInfo{}
 			if err = json.Unmarshal(data, &info); err == nil {
-				found = faults(&info)
+				found, ofObjects = faults(&info), objectFaults(Options{Namespace: "work"}, &info)
 			}
 		})
 		if err != nil {
 			return
 		}
-		if slices.Contains(found, "") || bytes.Equal(data, good) && len(found) > 0 {
+		if slices.Contains(found, "") || slices.Contains(ofObjects, "") || bytes.Equal(data, good) && len(found) > 0 {
 			t.Fatalf("%q: %q", data, found)
 		}
 		if n, wrong := strconv.Atoi(info.Config.Metadata[metaFormat]); len(found) == 0 && (wrong != nil || n < 0) &&

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	formatVersion = "1"
+	// formatVersion is the version of the subjects and records of a stream. Those of version 1 were
+	// plain subjects, which the streams of all connected sites store.
+	formatVersion = "2"
 	metaFormat    = "rolemanager.tasks.format"
 )
 
-func Name(namespace string) string { return "TASKS_" + namespace }
-
 // streamConfig is the required configuration of the stream of a namespace.
 func streamConfig(cfg Options) jetstream.StreamConfig {
-	s := record.SubjectsOf(cfg.Namespace)
+	name := record.StreamName(cfg.Namespace)
 	return jetstream.StreamConfig{
-		Name:     Name(cfg.Namespace),
-		Subjects: s.Stored(),
+		Name:     name,
+		Subjects: []string{record.Stored(name) + ">"},
 		// The seal's revision fences writes. It starts at the time, so that revisions increase even
 		// when the stream is deleted and made again.
 		FirstSeq:           uint64(time.Now().UnixMicro()),
@@ -51,16 +51,23 @@ func streamConfig(cfg Options) jetstream.StreamConfig {
 }
 
 // unfit says what keeps a stream from being used for a namespace.
-func unfit(namespace string) func(*jetstream.StreamInfo) []string {
-	want, done := streamConfig(Options{Namespace: namespace}), record.SubjectsOf(namespace).Done("")
+func unfit(cfg Options) func(*jetstream.StreamInfo) []string {
+	want := streamConfig(cfg)
 	return func(info *jetstream.StreamInfo) (faults []string) {
 		c := &info.Config
+		switch v := c.Metadata[metaFormat]; {
+		case v == "" || v == "1":
+			return []string{"its records have format 1, of an earlier version: finish its tasks with that version, then " +
+				replacement(cfg, c.Name)}
+		case v != formatVersion:
+			return []string{"its records have a format that this version does not know: upgrade this program"}
+		}
 		check := func(ok bool, fault string) {
 			if !ok {
 				faults = append(faults, fault)
 			}
 		}
-		check(equalSets(c.Subjects, want.Subjects), fmt.Sprintf("its subjects are %v: make them %v", c.Subjects,
+		check(slices.Equal(c.Subjects, want.Subjects), fmt.Sprintf("its subjects are %v: make them %v", c.Subjects,
 			want.Subjects))
 		check(c.Retention == jetstream.LimitsPolicy, "its retention is not limits: recreate the stream")
 		check(c.Mirror == nil && len(c.Sources) == 0 && c.SubjectTransform == nil && !c.Sealed && !c.NoAck,
@@ -75,37 +82,63 @@ func unfit(namespace string) func(*jetstream.StreamInfo) []string {
 		check(c.AllowMsgTTL, "per-message TTLs are off: set allow_msg_ttl")
 		check(c.AllowAtomicPublish, "atomic batches are off: set allow_atomic")
 		if r := c.RePublish; r != nil {
-			check(!strings.HasPrefix(r.Destination, done),
-				fmt.Sprintf("it republishes to %s, where schedulers announce outcomes: give it another destination, or none",
-					r.Destination))
+			check(!strings.HasPrefix(r.Destination, record.SaidPrefix),
+				fmt.Sprintf("it republishes to %s, where schedulers, workers and clients speak: "+
+					"give it another destination, or none", r.Destination))
 		}
-		v := c.Metadata[metaFormat]
-		check(v == "" || v == formatVersion,
-			"its records have a format that this version does not know: upgrade this program")
+		check(natskv.HasID(info), "it has no id: recreate the stream")
 		return faults
 	}
 }
 
-func equalSets(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+// replacement says how to replace a stream.
+func replacement(cfg Options, name string) string {
+	return fmt.Sprintf("delete it with \"nats stream rm %s\" and create it again with %q", name, command(cfg))
 }
 
-// Open opens the stream of a namespace, or creates it if AutoCreate is set.
+// command is the command that creates the stream and the object store.
+func command(cfg Options) string {
+	return "rolectl tasks create " + cfg.Namespace + cfg.Reach.Flags()
+}
+
+// mayCreate returns an error if the missing stream must not be created, because a JetStream domain
+// answers that nobody has named.
+func (o Options) mayCreate(ctx context.Context, nc *nats.Conn, stream string) error {
+	return o.Reach.MayCreate(ctx, nc, fmt.Sprintf("stream %q", stream), command(o))
+}
+
+// Open opens the stream of a namespace, or creates it if AutoCreate is set. Errors:
+// taskerr.ErrStreamNotFound, taskerr.ErrOtherStream, taskerr.ErrNoDomain, an unfit stream, and
+// those of the connection.
 func Open(ctx context.Context, nc *nats.Conn, cfg Options) (*natskv.Stream, error) {
-	prefix := record.SubjectsOf(cfg.Namespace).Prefix
-	var s *natskv.Stream
-	var err error
-	if cfg.AutoCreate {
-		s, err = natskv.CreateStream(ctx, nc, prefix, streamConfig(cfg), unfit(cfg.Namespace))
-	} else {
-		s, err = natskv.OpenStream(ctx, nc, prefix, Name(cfg.Namespace), unfit(cfg.Namespace))
+	want, faults := streamConfig(cfg), unfit(cfg)
+	prefix := record.Stored(want.Name)
+	s, err := cfg.Reach.OpenStream(ctx, nc, prefix, want.Name, faults)
+	if errors.Is(err, natskv.ErrBucketNotFound) && cfg.AutoCreate {
+		if err = cfg.mayCreate(ctx, nc, want.Name); err == nil {
+			s, err = cfg.Reach.CreateStream(ctx, nc, prefix, want, faults)
+		}
 	}
 	switch {
 	case errors.Is(err, natskv.ErrBucketNotFound):
-		return nil, fmt.Errorf("%w: %s: set StreamAutoCreate, or create it with %q", taskerr.ErrStreamNotFound,
-			Name(cfg.Namespace), "rolectl tasks create "+cfg.Namespace)
+		return nil, notFound(ctx, nc, cfg, err)
 	case err != nil:
 		return nil, fmt.Errorf("assign: %w", err)
+	case cfg.ID != "" && s.Identity().ID != cfg.ID:
+		return nil, fmt.Errorf("assign: %w", &natskv.OtherBucketError{
+			Stream: s.Name(), Opened: natskv.Identity{ID: cfg.ID}, Found: s.Identity(),
+		})
 	}
 	return s, nil
+}
+
+// notFound says where the stream was looked for, if that is known.
+func notFound(ctx context.Context, nc *nats.Conn, cfg Options, err error) error {
+	name := record.StreamName(cfg.Namespace)
+	missing := (*natskv.NotFoundError)(nil)
+	if errors.As(cfg.Reach.Located(ctx, nc, err), &missing) && missing.Domain != "" {
+		return fmt.Errorf("%w: %s in JetStream domain %q: set Domain to the domain that has it, or create it there with %q",
+			taskerr.ErrStreamNotFound, name, missing.Domain, command(cfg)+" --js-domain "+missing.Domain)
+	}
+	return fmt.Errorf("%w: %s: set StreamAutoCreate, or create it with %q", taskerr.ErrStreamNotFound, name, command(cfg))
 }

@@ -12,9 +12,9 @@ import (
 // what to set.
 func TestUnfitStreams(t *testing.T) {
 	faults := func(change func(*jetstream.StreamConfig)) []string {
-		cfg := streamConfig(Options{Namespace: "work"})
+		cfg := made()
 		change(&cfg)
-		return unfit("work")(&jetstream.StreamInfo{Config: cfg})
+		return unfit(Options{Namespace: "work"})(&jetstream.StreamInfo{Config: cfg})
 	}
 	for name, change := range map[string]func(*jetstream.StreamConfig){
 		"as it is made": func(*jetstream.StreamConfig) {},
@@ -28,7 +28,7 @@ func TestUnfitStreams(t *testing.T) {
 		}
 	}
 	for says, change := range map[string]func(*jetstream.StreamConfig){
-		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = c.Subjects[1:] },
+		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = []string{"jobs.>"} },
 		"retention":            func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy },
 		"sealed":               func(c *jetstream.StreamConfig) { c.Sealed = true },
 		"persist mode":         func(c *jetstream.StreamConfig) { c.PersistMode = jetstream.AsyncPersistMode },
@@ -39,13 +39,23 @@ func TestUnfitStreams(t *testing.T) {
 		"allow_direct":         func(c *jetstream.StreamConfig) { c.AllowDirect = true },
 		"allow_msg_ttl":        func(c *jetstream.StreamConfig) { c.AllowMsgTTL = false },
 		"allow_atomic":         func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = false },
-		"republishes to work.done": func(c *jetstream.StreamConfig) {
-			c.RePublish = &jetstream.RePublish{Source: "work.q.>", Destination: "work.done.>"}
+		"republishes to $TASKS.work.": func(c *jetstream.StreamConfig) {
+			c.RePublish = &jetstream.RePublish{Source: "$KV.TASKS_work.q.>", Destination: "$TASKS.work.x.done.>"}
 		},
-		"upgrade": func(c *jetstream.StreamConfig) { c.Metadata = map[string]string{metaFormat: "2"} },
+		"upgrade":                     func(c *jetstream.StreamConfig) { c.Metadata = map[string]string{metaFormat: "3"} },
+		`"rolectl tasks create work"`: func(c *jetstream.StreamConfig) { c.Metadata = map[string]string{metaFormat: "1"} },
+		`"nats stream rm TASKS_work"`: func(c *jetstream.StreamConfig) { c.Metadata = nil },
+		"no id":                       func(c *jetstream.StreamConfig) { c.Metadata = map[string]string{metaFormat: "2"} },
 	} {
 		if got := faults(change); len(got) != 1 || !strings.Contains(got[0], says) {
 			t.Errorf("%s: %q", says, got)
 		}
 	}
+}
+
+// made is the configuration of a stream as it is made, with its id.
+func made() jetstream.StreamConfig {
+	c := streamConfig(Options{Namespace: "work"})
+	c.Metadata["rolemanager.id"] = "x"
+	return c
 }

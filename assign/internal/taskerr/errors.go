@@ -43,7 +43,6 @@ var (
 // Errors that end a scheduler's term.
 var (
 	ErrFenced       = errors.New("assign: a later scheduler has taken over")
-	ErrRecreated    = errors.New("assign: the stream was deleted and made again")
 	ErrInconsistent = errors.New(
 		"assign: the scheduler's books contradict themselves; the next term reads the stream again")
 	ErrAttemptsExhausted = errors.New(

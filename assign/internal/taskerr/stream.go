@@ -1,10 +1,16 @@
 package taskerr
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
+)
 
 // Errors of the stream and of the object store.
 var (
 	ErrStreamNotFound  = errors.New("assign: stream not found")
+	ErrOtherStream     = natskv.ErrOtherBucket
+	ErrNoDomain        = natskv.ErrNoDomain
 	ErrObjectsNotFound = errors.New(
 		"assign: object store not found: make it with CreateObjects or \"rolectl tasks create\", or set StreamAutoCreate")
 	ErrStreamFull = errors.New(

@@ -17,6 +17,7 @@ type Host interface {
 	Conn() *nats.Conn
 	Instance() string
 	Session() uint64
+	BucketID() string
 	Config() election.SessionConfig
 	Signer() *fencing.Signer
 

@@ -26,7 +26,7 @@ type arrivedFrame struct{ m *nats.Msg }
 func Run(ctx context.Context, h Host, session *election.Session, cfg Config, handlers *Registry) error {
 	var wg sync.WaitGroup
 	s := &worker{
-		cfg: cfg, sub: record.SubjectsOf(cfg.Namespace), handlers: handlers, session: session, ctx: ctx, h: h,
+		cfg: cfg, sub: record.WorkOf(cfg.Namespace, h.BucketID()), handlers: handlers, session: session, ctx: ctx, h: h,
 		out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
 		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
 	}

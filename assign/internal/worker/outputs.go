@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,8 +40,7 @@ const (
 )
 
 // objectName is the name under which one try stores the output of an attempt. Each try has its own
-// name: a store under an existing name purges the chunks of that object, and workers are not
-// permitted to purge.
+// name, because a chunk of an earlier one may still arrive.
 func objectName(id string, a tasks.Attempt, try int) string {
 	name := id + "." + a.String()
 	if try > 1 {
@@ -56,13 +54,8 @@ type objects struct {
 	cfg    Config
 	h      Host
 	out    *natsconn.Sender
-	opened atomic.Pointer[openObjects]
+	opened atomic.Pointer[stream.ObjectStore]
 	missed atomic.Int64 // when the store was first found to be missing, Unix nanoseconds; 0 when it was there at last
-}
-
-type openObjects struct {
-	store jetstream.ObjectStore
-	stream.Objects
 }
 
 // inline is how large an output may be to go along with its report.
@@ -159,45 +152,21 @@ func (o *objects) store(ctx context.Context, name string, data []byte,
 				"LargeRetention and the max age of the object store %s", retention, b.Retention, b.Name))
 	}
 	chunk := max(min(objectChunk, o.out.MaxPayload()/2), 1)
-	info, err := b.store.Put(ctx,
-		jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}},
-		pausing{bytes.NewReader(data)})
-	if err != nil {
+	if r, err = b.Put(ctx, name, data, chunk); err != nil {
 		o.opened.Store(nil)
-		return r, err
 	}
-	if len(data) > chunk {
-		// The client uses one buffer for all chunks. A chunk that is sent again, because the stream
-		// had no leader for a moment, may hold the bytes of a later chunk.
-		if _, err := stream.ReadChunks(ctx, o.h.Conn(), info); err != nil { // it compares the digest
-			return r, fmt.Errorf("read it back: %w", err)
-		}
-	}
-	return record.Object{Name: name, Size: len(data), Digest: info.Digest}, nil
-}
-
-// pausing reads the output for the store, with a pause before the end. With the first chunk the
-// client (nats.go 1.55) starts a goroutine, which stays for ever if everything is stored before it
-// has begun.
-type pausing struct{ *bytes.Reader }
-
-func (p pausing) Read(b []byte) (int, error) {
-	if p.Len() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	return p.Reader.Read(b)
+	return r, err
 }
 
 // open opens the object store, or creates it if StreamAutoCreate is set.
-func (o *objects) open(ctx context.Context) (*openObjects, error) {
+func (o *objects) open(ctx context.Context) (*stream.ObjectStore, error) {
 	if b := o.opened.Load(); b != nil {
 		return b, nil
 	}
-	store, how, err := stream.OpenObjects(ctx, o.h.Conn(), o.cfg.Stream)
+	b, err := stream.OpenObjects(ctx, o.h.Conn(), o.cfg.Stream)
 	if err != nil {
 		return nil, err
 	}
-	b := &openObjects{store, how}
 	o.opened.Store(b)
 	o.missed.Store(0)
 	return b, nil

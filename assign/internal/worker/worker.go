@@ -24,7 +24,7 @@ import (
 //	assign, stop, sync ──► verifier ──► rules ──► handlers ──► rules ──► reports ──► the scheduler
 type worker struct {
 	cfg      Config
-	sub      record.Subjects
+	sub      record.Work
 	handlers *Registry
 	session  *election.Session
 	ctx      context.Context // of the lease

@@ -27,10 +27,10 @@ func vacancy() []byte {
 func TestNobodyForgesARole(t *testing.T) {
 	for _, by := range []struct{ user, key, stream string }{
 		{"f", "$KV.ledger.forged", "KV_ledger"},
-		{"w", "$O.TASKS_jobs.M.forged", "OBJ_TASKS_jobs"},
+		{"w", "$KV.OBJ_TASKS_jobs.forged", "OBJ_TASKS_jobs"},
 		{"owner", "$KV.ledger.forged", "KV_ledger"},
-		{"owner", "$O.TASKS_jobs.M.forged", "OBJ_TASKS_jobs"},
-		{"owner", "jobs.q.forged", "TASKS_jobs"},
+		{"owner", "$KV.OBJ_TASKS_jobs.forged", "OBJ_TASKS_jobs"},
+		{"owner", "$KV.TASKS_jobs.q.forged", "TASKS_jobs"},
 		{"owner", "$KV.roles.c.role.forged", "KV_roles"},
 	} {
 		t.Run(by.user+" "+by.stream, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -50,45 +49,17 @@ func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
 	}
 }
 
-// TestWhoMayStoreALargeOutputCanPurgeAll of them; what their tasks have come to stands.
-func TestWhoMayStoreALargeOutputCanPurgeAll(t *testing.T) {
-	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		var heard denials
-		v := leads(t, s, &heard)
-		w := as(t, s, "w", &heard)
-		for _, subject := range []string{"$O.TASKS_jobs.C.one", "$O.TASKS_jobs.M.one"} {
-			if _, err := w.Request(subject, []byte("x"), time.Second); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if said := rollUp(t, w, "$O.TASKS_jobs.C.two", "all"); said != "" {
-			t.Fatal(said)
-		}
-		js, err := jetstream.New(v.owner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream, err := js.Stream(t.Context(), "OBJ_TASKS_jobs")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := stream.CachedInfo().State.Msgs; n != 1 {
-			t.Errorf("%d records are left", n)
-		}
-		if said := heard.all(t); said != "" {
-			t.Errorf("the server complains:\n%s", said)
-		}
-	}, published(t))
-}
-
-// TestNobodyPurgesTasks: their stream takes no roll-up, from whoever may write what, and whatever
-// it is to take the place of.
+// TestNobodyPurgesTasks: neither their stream nor that of their large outputs takes a roll-up, from
+// any user, and whatever it is to take the place of.
 func TestNobodyPurgesTasks(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials
 		v := leads(t, s, &heard)
 		for _, what := range []string{"all", "sub"} {
-			for user, subject := range map[string]string{"owner": "jobs.q.x", "a": "jobs.seal", "s": "jobs.q.x"} {
+			for user, subject := range map[string]string{
+				"owner": "$KV.TASKS_jobs.q.x", "a": "$KV.TASKS_jobs.seal", "s": "$KV.TASKS_jobs.q.x",
+				"w": "$KV.OBJ_TASKS_jobs.x.0",
+			} {
 				nc := v.owner
 				if user != "owner" {
 					nc = as(t, s, user, &heard)

@@ -53,7 +53,7 @@ func newRecordLog(a *Arena, nc *nats.Conn) *RecordLog {
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
-	natstest.Republish(a.TB, nc, "TASKS_"+a.Name, a.Name+".q.>", c.stored(">"))
+	natstest.Republish(a.TB, nc, "TASKS_"+a.Name, "$KV.TASKS_"+a.Name+".q.>", c.stored(">"))
 	if _, err := nc.Subscribe(c.stored(">"), c.republished); err != nil { // ends with the connection
 		a.TB.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (c *RecordLog) close() {
 }
 
 func (c *RecordLog) watchTasks(ctx context.Context) (*natskv.Watch, error) {
-	s, err := natskv.OpenStream(ctx, c.nc, c.a.Name+".", "TASKS_"+c.a.Name,
+	s, err := natskv.Reach{}.OpenStream(ctx, c.nc, "$KV.TASKS_"+c.a.Name+".", "TASKS_"+c.a.Name,
 		func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type Snip struct {
 
 // NewSnip returns the path for a namespace; Path puts it in front of a process's link.
 func NewSnip(namespace string, m Moment, at int) *Snip {
-	return &Snip{Moment: m, At: at, prefix: namespace + "."}
+	return &Snip{Moment: m, At: at, prefix: "$KV.TASKS_" + namespace + "."}
 }
 
 // Path is for Plan.

@@ -153,7 +153,7 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
+	stream, err := natskv.Reach{}.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
 		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"},
 		MaxMsgsPerSubject: 1,
 		Discard:           jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true, AllowAtomicPublish: true,

@@ -18,7 +18,7 @@ var errLost = errors.New("the connection was lost")
 // connect opens the connection for creating and removing. If it is lost for longer than --timeout,
 // the benchmark ends: its members would continue to try. release ends this watch.
 func (b *benchmark) connect() (nc *nats.Conn, release func(), err error) {
-	if err := b.a.ReachesTasks(); err != nil {
+	if err := b.a.Direct("bench"); err != nil {
 		return nil, nil, err
 	}
 	target, err := b.a.Settings.Resolve()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -50,13 +49,12 @@ func (a *App) Connect(options ...nats.Option) (*nats.Conn, error) {
 // Reach leads to the JetStream that keeps the bucket. It counts after Connect.
 func (a *App) Reach() natskv.Reach { return a.Target.Reach }
 
-// ReachesTasks returns an error if a JetStream domain or an API prefix is set: the subjects of
-// tasks do not pass through it.
-func (a *App) ReachesTasks() error {
+// Direct returns an error if a JetStream domain or an API prefix is set.
+func (a *App) Direct(what string) error {
 	target, err := a.Settings.Resolve()
 	if err == nil && !target.Reach.IsZero() {
-		err = errors.New("tasks do not reach through a JetStream domain or an API prefix: " +
-			"connect to a server that keeps them, without --js-domain and --js-api-prefix")
+		err = fmt.Errorf("%s uses the JetStream of the server itself: "+
+			"connect to the server to measure, without --js-domain and --js-api-prefix", what)
 	}
 	if err != nil {
 		return UsageError(err)

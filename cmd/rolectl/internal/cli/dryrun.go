@@ -82,6 +82,10 @@ func captureRequests(ctx context.Context, reach natskv.Reach, creations []Creati
 	if err != nil {
 		return nil, err
 	}
+	_, err = listening.Subscribe(reach.API("INFO"), func(m *nats.Msg) { _ = m.Respond([]byte("{}")) }) // no domain
+	if err != nil {
+		return nil, err
+	}
 	if err := listening.Flush(); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ type seal struct {
 // sealOf reads the seal of a namespace. Epoch 0: there is no seal, or it cannot be read by this
 // user or this version.
 func (x *examination) sealOf(ctx context.Context, namespace string) seal {
-	r, err := inventory.LastRecord(ctx, x.a.Conn, namespace, "seal")
+	r, err := inventory.LastRecord(ctx, x.a.Conn, x.a.Reach(), namespace, "seal")
 	if err != nil {
 		return seal{}
 	}

@@ -19,10 +19,6 @@ const maxNamespaces = 100
 // tasks checks every namespace that members work in or that the server has, as far as this user may
 // read.
 func (x *examination) tasks(ctx context.Context) {
-	if !x.a.Reach().IsZero() {
-		x.ok("tasks", "not checked: tasks do not reach through a JetStream domain or an API prefix")
-		return
-	}
 	found := map[string]bool{}
 	for _, m := range x.s.Members() {
 		for namespace := range m.Assign {
@@ -32,7 +28,7 @@ func (x *examination) tasks(ctx context.Context) {
 	var page struct {
 		Streams []string `json:"streams"`
 	}
-	if inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.NAMES", nil, &page) == nil {
+	if inventory.AskJetStream(ctx, x.a.Conn, x.a.Reach().API("STREAM.NAMES"), nil, &page) == nil {
 		for _, stream := range page.Streams {
 			if namespace, ok := strings.CutPrefix(stream, inventory.TaskStreamPrefix); ok {
 				found[namespace] = true
@@ -60,7 +56,7 @@ func (x *examination) tasks(ctx context.Context) {
 func (x *examination) objects(ctx context.Context, namespace string) {
 	stream := inventory.ObjectStreamPrefix + inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo
-	err := inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.INFO."+stream, nil, &info)
+	err := inventory.AskJetStream(ctx, x.a.Conn, x.a.Reach().API("STREAM.INFO."+stream), nil, &info)
 	var missing *jetstream.APIError
 	switch {
 	case err == nil:
@@ -87,7 +83,7 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 func (x *examination) namespace(ctx context.Context, namespace string) (said string, there bool) {
 	stream := inventory.TaskStreamPrefix + namespace
 	var info jetstream.StreamInfo
-	err := inventory.AskJetStream(ctx, x.a.Conn, "$JS.API.STREAM.INFO."+stream, nil, &info)
+	err := inventory.AskJetStream(ctx, x.a.Conn, x.a.Reach().API("STREAM.INFO."+stream), nil, &info)
 	var missing *jetstream.APIError
 	switch {
 	case errors.Is(err, cli.ErrDenied):

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // AskWithin is how long a question may take that a permission may deny silently.
@@ -82,10 +83,11 @@ type StoredRecord struct {
 }
 
 // LastRecord asks for the record at a key of a namespace. Errors: those of AskJetStream.
-func LastRecord(ctx context.Context, nc *nats.Conn, namespace, key string) (StoredRecord, error) {
-	subject := namespace + "." + key
+func LastRecord(ctx context.Context, nc *nats.Conn, reach natskv.Reach, namespace, key string) (StoredRecord, error) {
+	stream := TaskStreamPrefix + namespace
+	subject := "$KV." + stream + "." + key
 	var got messageAnswer
-	if err := AskJetStream(ctx, nc, "$JS.API.STREAM.MSG.GET."+TaskStreamPrefix+namespace,
+	if err := AskJetStream(ctx, nc, reach.API("STREAM.MSG.GET."+stream),
 		map[string]string{"last_by_subj": subject}, &got); err != nil {
 		return StoredRecord{}, err
 	}

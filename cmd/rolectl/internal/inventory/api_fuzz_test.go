@@ -16,16 +16,16 @@ import (
 // again.
 func FuzzAnswered(f *testing.F) {
 	for _, text := range []string{
-		`{"message":{"subject":"jobs.seal","seq":7,"data":"eyJ2IjoxLCJlcG9jaCI6NywiaG9sZGVyIjoiYSJ9","time":"2026-03-28T10:07:03.5Z"}}`,
-		`{"message":{"subject":"jobs.seal","seq":7,"time":"2026-03-28T10:07:03.5Z"}}`, `{"message":{"subject":"jobs.seal","seq":7,"data":"AA=="}}`, `{"message":{"subject":"other.seal","data":"AA==","time":"2026-03-28T10:07:03.5Z"}}`,
-		`{"message":{"subject":"jobs.seal","data":"no base64"}}`, `{"message":{"subject":"jobs.seal","time":"yesterday"}}`, `{"message":[]}`,
-		`{"error":{"code":404,"err_code":10037,"description":"no message found"}}`, `{"error":{"code":404,"err_code":10059},"message":{"subject":"jobs.seal"}}`, `{"error":{}}`, `{"error":1}`, `{"error":null}`,
+		`{"message":{"subject":"$KV.TASKS_jobs.seal","seq":7,"data":"eyJ2IjoxLCJlcG9jaCI6NywiaG9sZGVyIjoiYSJ9","time":"2026-03-28T10:07:03.5Z"}}`,
+		`{"message":{"subject":"$KV.TASKS_jobs.seal","seq":7,"time":"2026-03-28T10:07:03.5Z"}}`, `{"message":{"subject":"$KV.TASKS_jobs.seal","seq":7,"data":"AA=="}}`, `{"message":{"subject":"$KV.TASKS_other.seal","data":"AA==","time":"2026-03-28T10:07:03.5Z"}}`,
+		`{"message":{"subject":"$KV.TASKS_jobs.seal","data":"no base64"}}`, `{"message":{"subject":"$KV.TASKS_jobs.seal","time":"yesterday"}}`, `{"message":[]}`,
+		`{"error":{"code":404,"err_code":10037,"description":"no message found"}}`, `{"error":{"code":404,"err_code":10059},"message":{"subject":"$KV.TASKS_jobs.seal"}}`, `{"error":{}}`, `{"error":1}`, `{"error":null}`,
 		`{"type":"io.nats.jetstream.api.v1.stream_names_response","total":1,"streams":["TASKS_jobs"]}`, `{"streams":[1]}`, `{"config":{"name":"TASKS_jobs","max_bytes":-1},"state":{"bytes":18446744073709551615}}`,
 		`{}`, `null`, `[]`, ``,
 	} {
 		f.Add([]byte(text))
 	}
-	const subject = "jobs.seal"
+	const subject = "$KV.TASKS_jobs.seal"
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var a messageAnswer
 		var r StoredRecord

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 // Beginnings of the names of streams.
@@ -21,10 +22,19 @@ func RawKind(name string, options ...assign.KindOption) (assign.Kind[[]byte, []b
 	return assign.MakeKind[[]byte, []byte](name, options...)
 }
 
+// Placed is the configuration with the JetStream domain that answers, if none is given: a person
+// who types the command has seen to which server it goes.
+func Placed(ctx context.Context, nc *nats.Conn, cfg assign.ClientConfig) assign.ClientConfig {
+	if cfg.Domain+cfg.APIPrefix == "" {
+		cfg.Domain, _ = natskv.Reach{}.AnsweringDomain(ctx, nc) // without an answer the creation fails, and says why
+	}
+	return cfg
+}
+
 // CreateTasks creates the stream of a namespace, or opens the existing one: a client does so with
 // its first question.
 func CreateTasks(ctx context.Context, nc *nats.Conn, cfg assign.ClientConfig) error {
-	c, err := assign.NewClient(nc, cfg)
+	c, err := assign.NewClient(nc, Placed(ctx, nc, cfg))
 	if err != nil {
 		return cli.UsageError(err)
 	}

@@ -30,12 +30,13 @@ with StreamAutoCreate create both by themselves.`,
 			"of the nats tool",
 		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := t.ReachesTasks(); err != nil {
-				return err
+			target, err := t.Settings.Resolve()
+			if err != nil {
+				return cli.UsageError(err)
 			}
 			cfg := assign.ClientConfig{
-				Namespace: t.namespace, StreamAutoCreate: true, Replicas: replicas, Storage: cli.StorageType(storage),
-				MaxBytes: maxBytes, LargeRetention: keep,
+				Namespace: t.namespace, Domain: target.Domain, APIPrefix: target.APIPrefix, StreamAutoCreate: true,
+				Replicas: replicas, Storage: cli.StorageType(storage), MaxBytes: maxBytes, LargeRetention: keep,
 			}
 			if len(args) > 0 {
 				cfg.Namespace = args[0]
@@ -46,7 +47,7 @@ with StreamAutoCreate create both by themselves.`,
 			stream := func(ctx context.Context, nc *nats.Conn) error { return inventory.CreateTasks(ctx, nc, cfg) }
 			var objects assign.Objects
 			store := func(ctx context.Context, nc *nats.Conn) (err error) {
-				objects, err = assign.CreateObjects(ctx, nc, cfg)
+				objects, err = assign.CreateObjects(ctx, nc, inventory.Placed(ctx, nc, cfg))
 				return err
 			}
 			if dryRun {
@@ -94,7 +95,7 @@ func changed(cmd *cobra.Command, flag string, value int) int {
 func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects,
 	replicas int,
 ) error {
-	js, err := jetstream.New(nc)
+	js, err := t.Reach().JetStream(nc)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 	for _, has := range []struct {
 		stream   string
 		replicas int
-	}{{how.Name, how.Replicas}, {inventory.ObjectStreamPrefix + o.Name, o.Replicas}} {
+	}{{how.Name, how.Replicas}, {o.Name, o.Replicas}} {
 		if replicas != 0 && has.replicas != replicas {
 			t.Say("stream %s exists with replicas %d and is not changed: use nats stream edit %[1]s --replicas %[3]d",
 				has.stream, has.replicas, replicas)

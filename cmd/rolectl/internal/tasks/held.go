@@ -30,7 +30,7 @@ func (t *scope) readHolds(ctx context.Context, o assign.Overview) []hold {
 	all, asked := []hold{}, 0
 	read := func(h hold, key string) (more bool) {
 		asked++
-		r, err := inventory.LastRecord(ctx, t.Conn, t.namespace, key)
+		r, err := inventory.LastRecord(ctx, t.Conn, t.Reach(), t.namespace, key)
 		var absent *jetstream.APIError // the hold has ended meanwhile
 		if err != nil && !errors.As(err, &absent) {
 			return false

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/assign"
@@ -33,7 +34,7 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"),
 		"namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
-		createCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
+		createCommand(t), idCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
 		drainCommand(t), undrainCommand(t), pauseCommand(t), resumeCommand(t),
 		overviewCommand(t), cronCommand(t),
 	)
@@ -41,21 +42,22 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 	return cmd
 }
 
+var errNoNamespace = cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
+
 // withClient runs a function with a client, within a time (0: --timeout; negative: no limit).
 func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 	run func(ctx context.Context, c *assign.Client) error,
 ) error {
 	if t.namespace == "" {
-		return cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
-	}
-	if err := t.ReachesTasks(); err != nil {
-		return err
+		return errNoNamespace
 	}
 	nc, err := t.Connect()
 	if err != nil {
 		return err
 	}
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: t.namespace})
+	c, err := assign.NewClient(nc, assign.ClientConfig{
+		Namespace: t.namespace, Domain: t.Target.Domain, APIPrefix: t.Target.APIPrefix,
+	})
 	if err != nil {
 		return cli.UsageError(err)
 	}
@@ -70,16 +72,40 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 		defer cancel()
 	}
 	if err = run(ctx, c); errors.Is(err, assign.ErrStreamNotFound) {
-		return &reworded{fmt.Sprintf(
-			"namespace %s does not exist on this server (no stream %s%[1]s): create it with \"rolectl tasks create %[1]s\"",
-			t.namespace, inventory.TaskStreamPrefix), err}
+		return t.missing(ctx, nc, err)
 	}
-	if errors.Is(err, assign.ErrNoScheduler) && cli.PublishDenied(nc, t.namespace+".ctl") {
+	if ctl := inventory.QuestionDenied(nc, t.namespace); errors.Is(err, assign.ErrNoScheduler) && ctl != "" {
 		return cli.ExitWith(cli.ExitConnection,
-			fmt.Errorf("%w: this user may not publish to %s.ctl, the subject of questions to the scheduler", cli.ErrDenied,
-				t.namespace))
+			fmt.Errorf("%w: this user may not publish to %s, the subject of questions to the scheduler", cli.ErrDenied, ctl))
 	}
 	return exitFor(err)
+}
+
+// missing is the error of a namespace without a stream.
+func (t *scope) missing(ctx context.Context, nc *nats.Conn, err error) error {
+	return &reworded{fmt.Sprintf(
+		"namespace %s does not exist %s (no stream %s%[1]s): create it with \"rolectl tasks create %[1]s%[4]s\"%[5]s",
+		t.namespace, t.place(), inventory.TaskStreamPrefix, t.Reach().Flags(), t.elsewhere(ctx, nc)), err}
+}
+
+// place says where namespaces are looked for.
+func (t *scope) place() string {
+	if domain := t.Reach().Domain(); domain != "" {
+		return "in JetStream domain " + domain
+	}
+	return "on this server"
+}
+
+// elsewhere says how to look in another JetStream domain, if one answers and none was named.
+func (t *scope) elsewhere(ctx context.Context, nc *nats.Conn) string {
+	if !t.Reach().IsZero() {
+		return ""
+	}
+	domain, err := t.Reach().AnsweringDomain(ctx, nc)
+	if err != nil || domain == "" {
+		return ""
+	}
+	return fmt.Sprintf(", or name the domain that has it with --js-domain; domain %s has answered", domain)
 }
 
 // exitFor gives errors of package assign their exit codes.

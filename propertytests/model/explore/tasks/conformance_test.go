@@ -77,7 +77,7 @@ func drawStep(t *rapid.T) parallelWrite {
 func conforms(nc *nats.Conn, namespace string, steps []parallelWrite, seen map[string]int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	stream, err := natskv.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
+	stream, err := natskv.Reach{}.CreateStream(ctx, nc, namespace+".", jetstream.StreamConfig{
 		Name: "TASKS_" + namespace, Subjects: []string{namespace + ".q.>", namespace + ".t.>", namespace + ".seal"},
 		MaxMsgsPerSubject: 1,
 		Discard:           jetstream.DiscardNew, DenyDelete: true, AllowMsgTTL: true,
