@@ -88,6 +88,8 @@ func TestLogins(t *testing.T) {
 		{"", "--context nsc", cli.ExitUsage, "--creds"},
 		{"", "--context domain", cli.ExitUsage, "not a valid JetStream domain"},
 		{"NATS_JS_DOMAIN=a NATS_JS_API_PREFIX=b", "", cli.ExitUsage, "use one of them"},
+		{"NATS_JS_DOMAIN=a NATS_URL=" + url + " NATS_NKEY=" + nkey, "--no-context --js-api-prefix $JS.API", 0, ""},
+		{"NATS_JS_API_PREFIX=a NATS_URL=" + url + " NATS_NKEY=" + nkey, "--no-context --js-api-prefix $JS.API", 0, ""},
 		{"", "--context broken", cli.ExitUsage, "nats context edit broken"},
 	} {
 		q := &place{t: t, env: append(append(clean(t), "XDG_CONFIG_HOME="+dir), strings.Fields(test.env)...)}

@@ -59,6 +59,19 @@ var classes = []struct {
 		"bucket_old_format", "stop every process that uses it, then nats kv del NAME and rolectl bucket create NAME",
 		[]error{election.ErrOldFormat},
 	},
+	{
+		"other_bucket",
+		"connect to the servers of one NATS system and give its domain (--js-domain); if the bucket was recreated, start again",
+		[]error{election.ErrOtherBucket, natskv.ErrOtherBucket},
+	},
+	{
+		"no_domain", "give the domain that keeps it (--js-domain)",
+		[]error{election.ErrNoDomain, natskv.ErrNoDomain},
+	},
+	{
+		"store_regressed", "find out what took the bucket back, and start again",
+		[]error{election.ErrStoreRegressed},
+	},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},
 	{
 		"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace",

@@ -95,8 +95,10 @@ func (s Settings) Resolve() (Target, error) {
 		Creds: cmp.Or(s.Creds, os.Getenv("NATS_CREDS")), NKey: cmp.Or(s.NKey, os.Getenv("NATS_NKEY")),
 		Cert: cmp.Or(s.Cert, os.Getenv("NATS_CERT")), Key: cmp.Or(s.Key, os.Getenv("NATS_KEY")),
 		CA: cmp.Or(s.CA, os.Getenv("NATS_CA")), InboxPrefix: cmp.Or(s.InboxPrefix, os.Getenv("NATS_INBOX_PREFIX")),
-		Domain:    cmp.Or(s.Domain, os.Getenv("NATS_JS_DOMAIN")),
-		APIPrefix: cmp.Or(s.APIPrefix, os.Getenv("NATS_JS_API_PREFIX")),
+		Domain: s.Domain, APIPrefix: s.APIPrefix,
+	}
+	if s.Domain+s.APIPrefix == "" { // a flag of either wins over the environment's of both
+		said.Domain, said.APIPrefix = os.Getenv("NATS_JS_DOMAIN"), os.Getenv("NATS_JS_API_PREFIX")
 	}
 	if said.User != "" && said.Password == "" {
 		said.User, said.Token = "", said.User
