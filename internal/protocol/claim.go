@@ -103,7 +103,7 @@ func (m *Machine) sendClaim(r *role) {
 func (m *Machine) claimWritten(p pending, w Written, mine bool) {
 	rv := p.role
 	rv.Notes.inflight = false
-	m.emit(Claimed{rv.Name, w.Outcome, m.elapsed(p)})
+	m.report(p, w, rv.Revision, Claimed{rv.Name, w.Outcome, m.elapsed(p)})
 	m.touchRole(rv)
 	if !mine {
 		return

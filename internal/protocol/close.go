@@ -33,7 +33,9 @@ func (m *Machine) tryClose() {
 	case over:
 		m.finish(nil)
 	case m.phase != open:
-		if m.allDrained() && !l.inflight {
+		// A first beat that is acknowledged opens the session when the watch shows it, and a live
+		// lease must not be left behind.
+		if m.allDrained() && !l.inflight && l.acknowledged <= l.rev {
 			m.finish(nil)
 		}
 	case m.active.len()+m.vacates > 0 || m.own.inflight || l.inflight || !m.due(&c.retry):

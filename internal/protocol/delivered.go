@@ -14,7 +14,7 @@ func (d Delivered) apply(m *Machine) {
 	if m.slow {
 		m.hurry(slowAfter)
 	}
-	if m.backdated(e) {
+	if m.backdated(e) || slices.Contains(m.below, e.Revision) {
 		m.fail(ErrStoreRegressed)
 		return
 	}
@@ -30,6 +30,7 @@ func (d Delivered) apply(m *Machine) {
 		m.fail(ErrStoreRegressed)
 		return
 	}
+	m.tellShown(e.Revision)
 	m.takeBackOvertaken()
 	if e.Kind == record.KindLease {
 		m.reviewOwnLease(e)

@@ -20,7 +20,10 @@ type lease struct {
 	acked    uint64         // of the attempt that stands at rev
 	sent     record.Instant // when that was
 	inflight bool
-	attempts []attempt // whose landing is not yet history, oldest first
+	// acknowledged is the revision of a beat that has won over nothing: it stands when the watch
+	// has shown it.
+	acknowledged uint64
+	attempts     []attempt // whose landing is not yet history, oldest first
 
 	// deadline is when this process stops trusting its session.
 	//
@@ -197,7 +200,7 @@ func (m *Machine) beat(short bool) {
 
 func (m *Machine) heartbeatDone(p pending, w Written, mine bool) {
 	l := &m.lease
-	m.emit(Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == record.Idle})
+	m.report(p, w, m.self.Revision, Beat{w.Outcome, w.Revision, m.elapsed(p), p.entry.Lease.State == record.Idle})
 	if !mine {
 		return
 	}
@@ -205,6 +208,7 @@ func (m *Machine) heartbeatDone(p pending, w Written, mine bool) {
 	switch w.Outcome {
 	case record.Won:
 		if p.overNothing() {
+			l.acknowledged = w.Revision
 			m.unshown(&l.retry, l.rev >= w.Revision, 2*l.interval)
 			return
 		}

@@ -233,7 +233,7 @@ func (m *Machine) killWritten(p pending, w Written) {
 		t.stood, t.reaped = p.stood, p.purpose == forReap
 		m.unshown(&t.retry, !p.overNothing() || known != p.stood, m.cfg.TTL)
 		if p.purpose == forKill {
-			m.emit(PeerKilled{peer.Peer, p.entry.Lease.Session})
+			m.report(p, w, peer.Revision, PeerKilled{peer.Peer, p.entry.Lease.Session})
 		}
 	case record.Refused: // it lives: the watch will show the beat that came first, and the wait starts again there
 		if t.retry = (retry{}); known == p.stood {

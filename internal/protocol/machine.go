@@ -52,6 +52,10 @@ type Machine struct {
 
 	writes    map[WriteID]pending
 	lastWrite WriteID
+	untold    []untold
+	// below is where writes over nothing have won below what was known, until a whole watch has
+	// shown whether they stand.
+	below []uint64
 
 	suspects []*PeerView // who is looked at again when the watch has shown our next beat
 	peersDue view.Schedule[*PeerView]
@@ -221,6 +225,7 @@ func (SnapshotDone) apply(m *Machine) {
 	if m.rebuilding = false; again {
 		m.rebuild("a record that was known does not stand")
 	}
+	m.below = m.below[:0]
 	m.expectAll()
 	m.takeBackOvertaken()
 	m.lease.unseenSince = 0

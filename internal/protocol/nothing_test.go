@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -85,5 +86,94 @@ func TestAWinOverNothingThatIsNeverShown(t *testing.T) {
 	g.step(SnapshotDone{})
 	if g.run(2*time.Second, nil); len(g.pend) != 1 || g.pend[0].Expect != 0 {
 		t.Fatalf("sent then: %v", g.pend)
+	}
+}
+
+// TestAWinOverNothingIsToldWhenShown: a beat, a claim and a kill over nothing are told when the
+// watch shows them, and not before.
+func TestAWinOverNothingIsToldWhenShown(t *testing.T) {
+	g := unshownRig(t)
+	told := func(what string) (n int) {
+		for _, e := range g.effs {
+			if fmt.Sprintf("%T", e) == "protocol."+what {
+				n++
+			}
+		}
+		return n
+	}
+	g.sees(record.MemberKey(record.Peer{Instance: "gone"}), record.Member{V: record.Version, Session: 7})
+	g.step(Join{RoleConfig{Name: "r"}})
+	for _, want := range []struct {
+		key, notice string
+		after       time.Duration
+	}{
+		{record.LeaseKey(record.Peer{Instance: "a"}), "Beat", time.Second},
+		{record.RoleKey("r"), "Claimed", time.Second},
+		{record.LeaseKey(record.Peer{Instance: "gone"}), "PeerKilled", 3 * time.Minute},
+	} {
+		var entry *record.Entry
+		for end := g.now.Observer.Add(want.after); entry == nil && g.now.Observer < end; g.run(10*time.Millisecond, nil) {
+			writes, before := slices.Clone(g.pend), told(want.notice)
+			for i, e := range won(g) {
+				if writes[i].Key != want.key {
+					g.step(Delivered{e})
+					continue
+				}
+				if entry = e; writes[i].Expect != 0 || told(want.notice) != before {
+					t.Fatalf("%s over %d: told before the watch has shown it", want.notice, writes[i].Expect)
+				}
+				if g.step(Delivered{e}); told(want.notice) != before+1 {
+					t.Fatalf("%s is shown, and told %d times", want.notice, told(want.notice)-before)
+				}
+			}
+		}
+		if entry == nil {
+			t.Fatalf("%s is not written", want.key)
+		}
+	}
+}
+
+// TestAWinOverNothingBelowWhatIsKnown is one in an older bucket of the same name, or in ours after
+// it went back. The new watch tells which: the acknowledgement alone does not end the session.
+func TestAWinOverNothingBelowWhatIsKnown(t *testing.T) {
+	g := unshownRig(t)
+	g.sees("role.other", heldBy("b", 8, 1000))
+	g.run(100*time.Millisecond, nil)
+	if len(g.pend) != 1 || g.pend[0].Expect != 0 {
+		t.Fatalf("sent: %v", g.pend)
+	}
+	g.step(Written{ID: g.pend[0].ID, Outcome: record.Won, Revision: 3})
+	g.run(5*time.Second, nil)
+	ended := slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(Ended); return is })
+	if rebuilt := slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(RebuildWatch); return is }); ended || !rebuilt {
+		t.Errorf("ended: %t, asked for a new watch: %t", ended, rebuilt)
+	}
+}
+
+// TestCloseBeforeTheFirstBeatIsShown: the lease is acknowledged, and the watch shows it after Close.
+// It is closed, and not left behind alive.
+func TestCloseBeforeTheFirstBeatIsShown(t *testing.T) {
+	g := unshownRig(t)
+	g.run(100*time.Millisecond, nil)
+	lease := won(g)
+	g.step(Close{Timeout: 5 * time.Second})
+	ended := func() bool {
+		return slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(Ended); return is })
+	}
+	if ended() {
+		t.Fatal("it has ended, and its lease lives")
+	}
+	g.step(Delivered{lease[0]})
+	state := record.Live
+	for range 10 {
+		for _, e := range won(g) {
+			if e.Kind == record.KindLease {
+				state = e.Lease.State
+			}
+			g.step(Delivered{e})
+		}
+	}
+	if !ended() || state != record.Closed {
+		t.Errorf("it has ended: %t, and its lease is %s", ended(), state)
 	}
 }

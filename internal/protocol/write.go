@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -52,6 +53,36 @@ func (m *Machine) unshown(r *retry, shown bool, wait time.Duration) {
 	}
 }
 
+// untold is the notice of a win over nothing that the watch has not shown yet.
+type untold struct {
+	revision uint64
+	notice   Effect
+}
+
+// report tells of the outcome of a write. stands is the revision that its key has now. A win over
+// nothing is a fact when the watch has shown it, and is told then.
+func (m *Machine) report(p pending, w Written, stands uint64, notice Effect) {
+	if w.Outcome == record.Won && p.overNothing() && stands != w.Revision {
+		m.untold = append(m.untold, untold{w.Revision, notice})
+		return
+	}
+	m.emit(notice)
+}
+
+// tellShown tells of a win over nothing that the watch has just shown. It delivers in the order of
+// revisions, so what it has passed was overwritten, or was not written in this bucket.
+func (m *Machine) tellShown(revision uint64) {
+	if len(m.untold) == 0 {
+		return
+	}
+	m.untold = slices.DeleteFunc(m.untold, func(u untold) bool {
+		if u.revision == revision {
+			m.emit(u.notice)
+		}
+		return u.revision <= revision
+	})
+}
+
 // put sends a conditional write of a record.
 func (m *Machine) put(p pending, w Write, rec any) {
 	m.lastWrite++
@@ -80,12 +111,17 @@ func (w Written) apply(m *Machine) {
 	}
 	switch w.Outcome {
 	case record.Won:
-		if w.Revision <= p.known { // revisions are of the whole bucket
+		back := w.Revision <= p.known // revisions are of the whole bucket
+		if p.overNothing() {
+			if back { // so they went back, or this was another bucket: a watch of ours tells
+				m.below = append(m.below, w.Revision)
+				m.rebuild("a write over nothing won below what was known")
+			}
+			break
+		}
+		if back {
 			m.fail(ErrStoreRegressed)
 			return
-		}
-		if p.overNothing() {
-			break
 		}
 		p.entry.Revision = w.Revision
 		m.view.Merge(m.now.Observer, &p.entry, &m.news)

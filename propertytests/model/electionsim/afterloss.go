@@ -183,11 +183,26 @@ func (w *world) overMisled(p *process, epoch uint64) bool {
 }
 
 // checkEnds: whoever is told that a write of its own won at or below a revision that it knew when
-// it sent that has ended.
+// it sent that has ended. A win over nothing may be of another bucket: the watch tells.
 func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64) {
-	if ev.Outcome == record.Won && ev.Revision <= known && p.alive && !p.paused {
+	if ev.Outcome != record.Won || ev.Revision > known || !p.alive || p.paused {
+		return
+	}
+	if over := x.Expect == 0 && x.GuardKey == ""; over {
+		p.below[ev.Revision] = true
+	} else {
 		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key,
 			ev.Revision)
+	}
+}
+
+// checkShown: whoever has been shown such a win over nothing has ended.
+func (p *process) checkShown(ev protocol.Event) {
+	if e, is := ev.(protocol.Delivered); is && p.alive && p.below[e.Revision] {
+		p.w.violate("E2: %s goes on though a write of its own over nothing is shown at %d, below what it knew", p, e.Revision)
+	}
+	if _, whole := ev.(protocol.SnapshotDone); whole {
+		clear(p.below)
 	}
 }
 

@@ -213,7 +213,7 @@ var all = []mutants.Mutant{
 		{"if urgent || m.now.Holder >= l.nextBeat {", "if urgent || l.short || m.now.Holder >= l.nextBeat {"},
 	}},
 	{Name: "a write that wins below what was known proves nothing", Edits: []mutants.Edit{
-		{"if w.Revision <= p.known {", "if p.known == 1<<64-1 {"},
+		{"back := w.Revision <= p.known", "back := p.known == 1<<64-1"},
 	}, By: &losses},
 	{Name: "the last revision of a bucket proves nothing", Edits: []mutants.Edit{
 		{"if w.Last < w.Known {", "if w.Last == 1<<64-1 {"},
@@ -396,6 +396,9 @@ var all = []mutants.Mutant{
 	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
 		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
 	}, By: &fullStore},
+	{Name: "a win over nothing below what was known is forgotten", Edits: []mutants.Edit{
+		{"m.below = append(m.below, w.Revision)", "_ = m.below"},
+	}, By: &losses},
 	{Name: "a win over nothing needs no watch", Edits: []mutants.Edit{
 		{"return p.expect == 0 && p.purpose != forProof }", "return false && p.expect == 0 && p.purpose != forProof }"},
 	}, By: &namesakeBucket},

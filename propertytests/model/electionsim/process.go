@@ -57,6 +57,7 @@ type process struct {
 	joined  map[string]bool          // roles it takes part in
 	away    map[string]time.Duration // roles that it does not, until then
 	claims  map[string]claim         // by token
+	below   map[uint64]bool          // where writes over nothing have won below what it knew
 	unread  bool                     // it has found a lease gone, or could not read it
 	// at which step its machine was shown a record of a role, or any since the bucket has lost some
 	told    map[*record.Entry]int
@@ -122,7 +123,7 @@ func (p *process) start() {
 	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
-	p.latest = map[string]protocol.WriteID{}
+	p.latest, p.below = map[string]protocol.WriteID{}, map[uint64]bool{}
 	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*record.Entry]int{}
 	p.highest, p.beatLostAt, p.mistakenAt = map[string]uint64{}, 0, 0
 	ttl, class := p.plan.TTL, record.Candidate
@@ -213,6 +214,7 @@ func (p *process) step(ev protocol.Event) {
 	for _, e := range p.out {
 		p.carryOut(e)
 	}
+	p.checkShown(ev)
 	if p.alive {
 		p.believe()
 		p.takeUp()
