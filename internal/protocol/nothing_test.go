@@ -145,13 +145,14 @@ func TestAWinOverNothingBelowWhatIsKnown(t *testing.T) {
 	g.step(Written{ID: g.pend[0].ID, Outcome: record.Won, Revision: 3})
 	g.run(5*time.Second, nil)
 	ended := slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(Ended); return is })
-	if rebuilt := slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(RebuildWatch); return is }); ended || !rebuilt {
+	rebuilt := slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(RebuildWatch); return is })
+	if ended || !rebuilt {
 		t.Errorf("ended: %t, asked for a new watch: %t", ended, rebuilt)
 	}
 }
 
-// TestCloseBeforeTheFirstBeatIsShown: the lease is acknowledged, and the watch shows it after Close.
-// It is closed, and not left behind alive.
+// TestCloseBeforeTheFirstBeatIsShown: the lease is acknowledged, and the watch shows it after
+// Close. It is closed, and not left behind alive.
 func TestCloseBeforeTheFirstBeatIsShown(t *testing.T) {
 	g := unshownRig(t)
 	g.run(100*time.Millisecond, nil)
