@@ -61,7 +61,8 @@ var classes = []struct {
 	},
 	{
 		"other_bucket",
-		"connect to the servers of one NATS system and give its domain (--js-domain); if the bucket was recreated, start again",
+		"connect to the servers of one NATS system and give its domain (--js-domain); " +
+			"if the bucket was recreated, start again",
 		[]error{election.ErrOtherBucket, natskv.ErrOtherBucket},
 	},
 	{
