@@ -17,7 +17,7 @@ func TestAnswersThatNoSchedulerGives(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c, nc := New(t, s), natstest.Connect(t, s)
 		answer := make(chan string, 1)
-		// who hears nothing says so
+		// a client that hears nothing says so
 		if _, err := nc.Subscribe(said+".ctl", func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) }); err != nil {
 			t.Fatal(err)
 		}

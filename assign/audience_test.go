@@ -14,7 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestWhatIsAnnouncedElsewhereIsNotBelieved: who may announce one task ends no other.
+// TestWhatIsAnnouncedElsewhereIsNotBelieved: a user that may announce one task ends no other.
 func TestWhatIsAnnouncedElsewhereIsNotBelieved(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
@@ -107,7 +107,7 @@ func TestLargeOutputsAreAnnouncedToWhoWaitsForThem(t *testing.T) {
 			}
 		}
 		if bytes := nc.Stats().InBytes - before; bytes > size {
-			t.Errorf("whoever waits for a small one received %d bytes", bytes)
+			t.Errorf("a client that waits for a small one received %d bytes", bytes)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (b *bench) cause(t *testing.T, name string) (cause error) {
 
 // TestTheCauseSaysWhyAHandlerIsStopped: that its task was cancelled, or has expired, also when
 // another scheduler has to say it than the one that has ended it. (That a task expires its worker
-// knows by itself, as a rule; what a stop frame says of it is in TestWhatAStopSays.)
+// knows by itself, as a rule; what a stop frame says about it is in TestWhatAStopSays.)
 func TestTheCauseSaysWhyAHandlerIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		submit assign.SubmitOption

@@ -78,7 +78,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 			if err := spy.Publish(saidIn(t, spy, bucketStream)+".report.w", []byte(nonsense)); err != nil {
 				t.Fatal(err)
 			}
-			natstest.Eventually(t, "what is no report is counted", time.Second, func() (bool, string) {
+			natstest.Eventually(t, "a message that is not a report is counted", time.Second, func() (bool, string) {
 				return a.count(isRejected("malformed")) == i+1, a.dump()
 			})
 		}

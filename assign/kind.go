@@ -43,7 +43,7 @@ func Backoff(first, most time.Duration) KindOption {
 	return func(p *record.Policy) {
 		if first <= 0 || most < first || most > record.MaxDuration {
 			p.Refuse("Backoff", fmt.Sprintf("%v, %v", first, most),
-				"use a positive wait first, and one most that is no shorter, of 10 years at most")
+				"use a positive wait first, and one most that is not shorter, of 10 years at most")
 			return
 		}
 		p.Backoff, p.MaxBack = record.Milliseconds(first), record.Milliseconds(most)

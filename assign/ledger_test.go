@@ -131,7 +131,7 @@ func TestCleanEnd(t *testing.T) {
 		waitAll(t, []*assign.Pending[string]{submitNamed(t, c, k, "one", 0)}, a)
 		was, first := clean(nc)
 		if was {
-			t.Error("a term that goes on has a clean end")
+			t.Error("a term that continues has a clean end")
 		}
 		a.close(t)
 		if is, epoch := clean(nc); !is || epoch != first {

@@ -15,7 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// leaseState is what a worker's lease says of its beats.
+// leaseState is what a worker's lease says about its beats.
 func leaseState(t *testing.T, n *node, key string) string {
 	t.Helper()
 	js, err := jetstream.New(n.nc)

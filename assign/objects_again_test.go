@@ -13,7 +13,7 @@ import (
 )
 
 // TestALargeOutputIsStoredAgain: its chunks are stored, and the connection is lost before anything
-// of that is acknowledged. The next try is no slower for it, though the worker may not purge what
+// of that is acknowledged. The next try is not slower for it, though the worker may not purge what
 // the first has left: the object store's time limit does.
 func TestALargeOutputIsStoredAgain(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

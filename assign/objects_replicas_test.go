@@ -14,9 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestObjectStoreOnReplicasAnswersAtOnce: whoever of its first users has opened it. Only one has
-// made it, and the others may find it before its leader answers: then what they ask is dropped, and
-// the library does not ask again.
+// TestObjectStoreOnReplicasAnswersAtOnce: no matter which of its first users has opened it. Only
+// one has made it, and the others may find it before its leader answers: then what they ask is
+// dropped, and the library does not ask again.
 func TestObjectStoreOnReplicasAnswersAtOnce(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t)

@@ -156,8 +156,8 @@ func TestCreateObjectsRefusesNonsense(t *testing.T) {
 	}
 }
 
-// TestAnObjectStoreWithDirectGetsIsNotUsed: who may store an object there could forge records. The
-// error says what to set, and when it is set the output that waits is stored.
+// TestAnObjectStoreWithDirectGetsIsNotUsed: a user that may store an object there could forge
+// records. The error says what to set, and when it is set the output that waits is stored.
 func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		js, err := jetstream.New(natstest.Connect(t, s))

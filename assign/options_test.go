@@ -241,7 +241,7 @@ func TestNobodyToSubmitTo(t *testing.T) {
 	}
 }
 
-// TestKeysAreText: JSON would make other keys of what is no UTF-8, and the same one of two.
+// TestKeysAreText: JSON would make other keys of text that is not UTF-8, and the same one of two.
 func TestKeysAreText(t *testing.T) {
 	c := New(t, natstest.Server(t))
 	k := assign.NewKind[string, string]("k")

@@ -24,7 +24,7 @@ type roll struct {
 	at      map[string]time.Time
 	live    map[string]int // by kind
 	most    map[string]int
-	waiting chan struct{} // closed: what waits for it may go on
+	waiting chan struct{} // closed: what waits for it may continue
 }
 
 func newRoll() *roll {

@@ -14,9 +14,9 @@ type Pending[Out any] struct {
 	handle client.Handle
 }
 
-// Find returns the task of an id, whoever submitted it. Whether there is such a task shows when it
-// is used. Wait returns ErrOtherKind if the task is of another kind than k. A k that returns []byte
-// is an exception: it takes the output of any kind as it is.
+// Find returns the task of an id, no matter which client submitted it. Whether there is such a task
+// shows when it is used. Wait returns ErrOtherKind if the task is of another kind than k. A k that
+// returns []byte is an exception: it takes the output of any kind as it is.
 func Find[In, Out any](in Submitter, k Kind[In, Out], id string) *Pending[Out] {
 	kind := k.name
 	if _, raw := any((*Out)(nil)).(*[]byte); raw {

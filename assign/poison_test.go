@@ -102,7 +102,7 @@ func TestPoisonTaskOfTheScheduler(t *testing.T) {
 }
 
 // TestPoisonTaskAfterAPeacefulTerm: a scheduler that has led for a while without running the task,
-// and was stopped in good order, does not make everybody forget what the one before it died of.
+// and was stopped cleanly, does not make everybody forget what the one before it died of.
 func TestPoisonTaskAfterAPeacefulTerm(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var mu sync.Mutex
@@ -201,7 +201,7 @@ func (p *counting) Place(task assign.Placed, among []assign.Candidate) int {
 	return -1
 }
 
-// TestPlacement: who chooses is asked for every task, and may let it wait.
+// TestPlacement: the Placement is asked for every task, and may let it wait.
 func TestPlacement(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

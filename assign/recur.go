@@ -77,8 +77,8 @@ const defaultCatchUpWindow = time.Minute
 // Recur has the leader submit a task at each tick of a schedule. spec is a cron expression of five
 // fields (minute, hour, day of month, month, day of week), or a word such as @daily or @every 10m,
 // of whole seconds. The task of a tick is "cron/<name>/<tick in UTC, as 20060102T150405Z>". A tick
-// is submitted once, whoever leads and however often the leader changes. Ticks count from when the
-// definition was stored.
+// is submitted once, whichever process leads and however often the leader changes. Ticks count from
+// when the definition was stored.
 //
 // The definition is stored under name, of at most 178 bytes, and needs no leader. A program may
 // call Recur whenever it starts: the same definition is not written again. A different definition

@@ -13,7 +13,7 @@ import (
 )
 
 // TestATickOfAWrongClock: the last tick was submitted years ahead, by a machine whose clock was
-// wrong. The recurrence goes on all the same, and somebody is told.
+// wrong. The recurrence continues all the same, and somebody is told.
 func TestATickOfAWrongClock(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)

@@ -136,7 +136,7 @@ func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner
 	return n
 }
 
-// close ends a node in good order; a second call does nothing.
+// close ends a node cleanly; a second call does nothing.
 func (n *node) close(t *testing.T) {
 	if n.cancel == nil {
 		return

@@ -216,7 +216,7 @@ func TestWithoutADomainNoStreamIsCreated(t *testing.T) {
 	}
 }
 
-// TestAnotherStreamIsRefused: the stream is deleted and made again, or StreamID names another one.
+// TestAnotherStreamIsRefused: the stream is deleted and recreated, or StreamID names another one.
 // A client says so, for everything that it is asked, and the next client works.
 func TestAnotherStreamIsRefused(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

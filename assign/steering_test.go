@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// TestPauseSurvivesFailover: a paused kind waits, whoever leads, and the others continue.
+// TestPauseSurvivesFailover: a paused kind waits under every leader, and the others continue.
 func TestPauseSurvivesFailover(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()
@@ -61,8 +61,8 @@ func overviewShows(t *testing.T, c assign.Submitter, what string, ok func(assign
 	})
 }
 
-// TestDrainSurvivesFailover: a drained worker finishes what it has and gets nothing new, whoever
-// leads.
+// TestDrainSurvivesFailover: a drained worker finishes what it has and gets nothing new, under
+// every leader.
 func TestDrainSurvivesFailover(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		r := newRoll()

@@ -7,8 +7,8 @@ import (
 )
 
 // Submit stores a task and returns when it is stored. From then on the task runs at least once and
-// gets exactly one outcome, whoever crashes. Submit needs no leader. Until ctx ends, it waits for
-// the connection and retries transient faults. Submitting again with the same id is safe.
+// gets exactly one outcome, even if processes crash. Submit needs no leader. Until ctx ends, it
+// waits for the connection and retries transient faults. Submitting again with the same id is safe.
 //
 // An encoded input may be as large as the server's max_payload less 64 KiB. Default max_payload is
 // 1 MiB. Store a larger input elsewhere, and submit a reference to it.

@@ -217,7 +217,7 @@ func TestHostDescribes(t *testing.T) {
 	})
 }
 
-// TestOfferedAgain: an offer that was withdrawn is made again only when the watch over roles has
+// TestOfferedAgain: an offer that was withdrawn is recreated only when the watch over roles has
 // shown a record that is later, since an earlier leader may have seen the former offer. The first
 // offer waits for nothing.
 func TestOfferedAgain(t *testing.T) {

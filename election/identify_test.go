@@ -20,7 +20,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestNothingIsHeardOfAnotherBucket: the bucket is deleted and made again after it was asked about,
+// TestNothingIsHeardOfAnotherBucket: the bucket is deleted and recreated after it was asked about,
 // and before its watch is made.
 func TestNothingIsHeardOfAnotherBucket(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

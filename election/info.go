@@ -15,7 +15,7 @@ var leaderships = map[view.Leadership]Leadership{
 	view.Unreadable: RoleUnreadable,
 }
 
-// roleInfo is what a view says of a role.
+// roleInfo is what a view says about a role.
 func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleInfo {
 	info := RoleInfo{
 		Role: r.Name, State: leaderships[v.Leadership(now, r)], Leader: v.Leader(r), Revision: r.Revision,

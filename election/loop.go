@@ -42,7 +42,7 @@ type loop struct {
 	effects []protocol.Effect
 	inbox   []message
 	waiting map[protocol.CommandID]func(protocol.Done)
-	led     map[string]*Election // whose term goes on, by role
+	led     map[string]*Election // whose term continues, by role
 	lately  *string              // the leader that was told of last, see leaderName
 	ended   bool
 	bare    bool // a lease was lost in this step: the next one offers nothing, see withdraw

@@ -39,7 +39,7 @@ func TestAReconnectIntoAnotherSystemEndsTheSession(t *testing.T) {
 	select {
 	case <-s.Done():
 	case <-time.After(20 * time.Second):
-		t.Fatal("the session goes on")
+		t.Fatal("the session continues")
 	}
 	found := (*election.OtherBucketError)(nil)
 	if err := s.Err(); !errors.Is(err, election.ErrOtherBucket) || !errors.As(err, &found) ||

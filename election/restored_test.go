@@ -87,7 +87,7 @@ func restart(t *testing.T, s *natsrun.Server) {
 	}
 }
 
-// write stores n records in the bucket that are no sessions and no roles.
+// write stores n records in the bucket that are neither sessions nor roles.
 func write(t *testing.T, s *natsrun.Server, n int) {
 	t.Helper()
 	nc := natstest.Connect(t, s)

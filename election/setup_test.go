@@ -140,7 +140,7 @@ func observe(t *testing.T, s *natsrun.Server, opts ...election.ObserveOption) *e
 	return o
 }
 
-// sees waits until an observer says of a role what is wanted.
+// sees waits until an observer says about a role what is wanted.
 func sees(t *testing.T, o *election.Observer, role, what string, is func(election.RoleInfo) bool) election.RoleInfo {
 	t.Helper()
 	var info election.RoleInfo

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// slowly starts work that goes on for a while after its context has ended.
+// slowly starts work that continues for a while after its context has ended.
 func slowly(t *testing.T, session *election.Session, role string, drain time.Duration) *part {
 	t.Helper()
 	p := newPart()
@@ -115,7 +115,7 @@ func TestStopTimeout(t *testing.T) {
 		if err := p.StopWithContext(ctx, election.StopOptions{WaitForDemote: true}); !errors.Is(err, context.Canceled) {
 			t.Errorf("stop with an ended context: %v, want %v", err, context.Canceled)
 		}
-		<-p.Done() // the drain went on
+		<-p.Done() // the drain continued
 		if p.Err() != nil {
 			t.Error(p.Err())
 		}
@@ -220,7 +220,7 @@ func TestElectionsEndWithTheContextThatTheyWereStartedWith(t *testing.T) {
 			<-late.Done()
 		}
 		if !free.IsLeader() || !other.IsLeader() {
-			t.Errorf("free leads: %v, other leads: %v; their contexts go on", free.IsLeader(), other.IsLeader())
+			t.Errorf("free leads: %v, other leads: %v; their contexts continue", free.IsLeader(), other.IsLeader())
 		}
 	})
 }

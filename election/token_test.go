@@ -49,7 +49,7 @@ func TestTokenIsZeroWhenNotLeading(t *testing.T) {
 	})
 }
 
-// TestRotation: epoch and token change, the term goes on, and the server refuses what carries the
+// TestRotation: epoch and token change, the term continues, and the server refuses what carries the
 // old epoch.
 func TestRotation(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -40,7 +40,7 @@ func (b batch) age(event int) time.Duration {
 }
 
 // news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or
-// the end of a lease, a record that is no lease. One that we know already, because we wrote it,
+// the end of a lease, a record that is not a lease. One that we know already, because we wrote it,
 // counts: its delivery proves that what came before it has been seen.
 func (b batch) news() bool {
 	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
@@ -266,8 +266,8 @@ func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, ahead
 }
 
 // identify refuses the watch of a bucket that is another one than at the opening. A watch ends with
-// its bucket: what the server says of the bucket after it was made holds of the watch, and was it
-// made of another one, that one is there by then. Without an answer there is no watch either: a
+// its bucket: what the server says about the bucket after it was made holds of the watch, and was
+// it made of another one, that one is there by then. Without an answer there is no watch either: a
 // process that took the next bucket for this one would keep leading in it by a record that the next
 // bucket does not have.
 func (w *watcher) identify(ctx context.Context) error {
@@ -280,7 +280,7 @@ func (w *watcher) identify(ctx context.Context) error {
 		return err
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("which bucket is being watched: %w", err)
-	case err != nil: // what it says of the bucket is for the next watch to find out, which asks twice
+	case err != nil: // what it says about the bucket is for the next watch to find out, which asks twice
 		return fmt.Errorf("which bucket is being watched: %v", err)
 	}
 	return nil

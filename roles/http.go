@@ -8,7 +8,7 @@ import (
 
 // Handler serves, for GET and HEAD:
 //
-//	/livez            200 while the process can answer: restarting it is no cure for an outage of NATS
+//	/livez            200 while the process can answer: a restart does not cure an outage of NATS
 //	/readyz           200 while the session is open, during an outage until the lease has run out, and no role is stuck;
 //	                  else 503 and why. Followers are ready too
 //	/leaderz?role=R   200 if this instance leads R, 503 and who does if not; 404 for a role that it takes no part in, 400

@@ -149,7 +149,7 @@ func outcomeHeader(t *testing.T, nc *nats.Conn, id string) nats.Header {
 		t.Fatal(err)
 	}
 	if m.Header.Get("Task-Outcome") == "" {
-		t.Fatalf("the record is no outcome: %v", m.Header)
+		t.Fatalf("the record is not an outcome: %v", m.Header)
 	}
 	return m.Header
 }

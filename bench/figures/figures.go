@@ -20,7 +20,7 @@ type Row struct {
 	N      int     // of how many
 	Figure string  // what was measured, with its unit at the end: gap-ms
 	Value  float64 // how much
-	Note   string  // for who reads the raw data; also why there is no value
+	Note   string  // for readers of the raw data; also why there is no value
 }
 
 // Header is the first line of a file of rows.

@@ -106,7 +106,7 @@ func (c *Child) Call(ctx context.Context, name string, args, reply any) error {
 	if err != nil {
 		return err
 	}
-	w := make(chan line, 1) // the one reply: listen never waits for who asked
+	w := make(chan line, 1) // the one reply: listen never waits for the one that asked
 	c.mu.Lock()
 	c.next++
 	id := c.next
@@ -145,8 +145,8 @@ func (c *Child) Kill() (at int64) {
 	return at
 }
 
-// Pause and Resume stop the whole process and let it go on, as the kernel does with a machine that
-// swaps.
+// Pause and Resume stop the whole process and let it continue, as the kernel does with a machine
+// that swaps.
 func (c *Child) Pause() error  { return c.cmd.Process.Signal(syscall.SIGSTOP) }
 func (c *Child) Resume() error { return c.cmd.Process.Signal(syscall.SIGCONT) }
 

@@ -6,11 +6,9 @@
 //	go run ./bench/report -render    the document again, from the raw data that is there
 //	go run ./bench/report -only tasks,scale
 //
-//	go test -bench ──► bench.csv ────────┐
-//	bench/peers ─┬───► elections.csv ────┤
-//	             ├───► synced.csv ───────┼─ tables, plots ──► docs/explanation/benchmarks.md
-//	             └───► tasks.csv ────────┤                    from document.md, which is written by hand
-//	bench/scale ─────► scale.csv ────────┘                └──► README.md, between two lines of it
+// The raw data are files beside the document: bench.csv of go test -bench, elections.csv,
+// synced.csv and tasks.csv of bench/peers, and scale.csv of bench/scale. Tables and plots of them
+// go into document.md, which is written by hand, and into the README.
 //
 // A number in the document is either computed from the raw data beside it or marked as an aim. If a
 // part has not measured a figure yet, its place says so.

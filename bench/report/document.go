@@ -103,7 +103,7 @@ func (s *source) goRuns(name, unit string, factor ...float64) string {
 		number(found.percentile(1)))
 }
 
-// slowest says of how many samples the 99th percentile of a benchmark is the largest; name ends
+// slowest says how many samples the 99th percentile of a benchmark is the largest; name ends
 // with what its samples are of.
 func (s *source) slowest(name, prefix, what string) string {
 	n := s.goSample(name, prefix+"samples", nil)

@@ -42,7 +42,8 @@ var compared = map[string][]struct{ label, job, mode, figure string }{
 	},
 }
 
-// noted says of a row that its value is not the whole story: what was waited for had not happened.
+// noted says about a row that its value is not the whole story: what was waited for had not
+// happened.
 func noted(r figures.Row) bool { return r.Note != "" }
 
 // ratios are each peer's figures over this library's.

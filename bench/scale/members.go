@@ -76,7 +76,7 @@ func (r *run) membersAt(ctx context.Context, axis string, n int, ttl time.Durati
 	if err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Second); err != nil { // who comes too late
+	if err := pause(ctx, time.Second); err != nil { // one comes too late
 		return err
 	}
 	if err := s.server.Call(ctx, "traffic", nil, &after); err != nil {

@@ -20,9 +20,9 @@ func (s *stage) empty(ctx context.Context) (proc.Memory, error) {
 }
 
 // rest is how long traffic at rest is counted, and from when on. It is a multiple of all periods
-// that there are: who has nothing to do beats once in a TTL (a thousand workers once in 20 s), and
-// the members of one process all do so at about the same time. A window of one period and a fifth
-// would hold one beat of each, or two, as it falls.
+// that there are: a process that has nothing to do beats once in a TTL (a thousand workers once in
+// 20 s), and the members of one process all do so at about the same time. A window of one period
+// and a fifth would hold one beat of each, or two, as it falls.
 //
 // It begins half a period after one in which members have rested, so that neither end is where they
 // beat: they began together.

@@ -26,13 +26,6 @@
 // second a recurring task takes stock of the tree: each second has one task, through all
 // fail-overs.
 //
-//	files ──► submitter ──► stream ──► scheduler ──► instances, worker ──► outcomes ──► verdict
-//	                          │            │            │         │
-//	                     NATS server ◄─ link ─ manager: one session,  a process: one session,
-//	                                     ▲     three roles            no role
-//	                                     │                            ▲
-//	                                     └── cut: it vanishes         └── SIGKILL
-//
 // # Output
 //
 //   - tasks: every submitted task has exactly one outcome, with the right digest; reruns are

@@ -1,10 +1,6 @@
 // Package mailbox holds the queue between goroutines that must not wait and the one goroutine that
 // does the work.
 //
-//	Put ──┐
-//	Put ──┼──▶ queue ──▶ Ready ──▶ Drain: everything at once, in order
-//	Put ──┘
-//
 // A callback of the connection, or a user's call that promises not to block, puts a value; the
 // owner drains. A full channel would make the callback or the call wait, or drop its value.
 //

@@ -2,9 +2,6 @@
 // checks it, writes by compare-and-swap with exactly three outcomes, and watches keys in revision
 // order. Plain streams of one record per subject are written and watched in the same way.
 //
-//	Create, Open, Repair ──▶ Bucket ──▶ NewWriter: Submit(write) ──▶ done(Won | Refused | Unknown)
-//	                                └─▶ Watch: snapshot, then every later entry, in revision order
-//
 // Promises.
 //   - A bucket that opens is fit for epochs. It keeps one record per key. Its revisions increase
 //     even when the bucket is deleted and recreated. No record vanishes by itself, except one that

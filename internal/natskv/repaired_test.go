@@ -12,8 +12,8 @@ import (
 )
 
 // TestRepairersAgreeOnTheID: a bucket from before has no id. However many repair it at once, they
-// give it one and the same, since whoever opened it under another one would be told that it is not
-// the bucket that it was.
+// give it one and the same, since a process that opened it under another one would be told that it
+// is not the bucket that it was.
 func TestRepairersAgreeOnTheID(t *testing.T) {
 	s := natstest.Server(t)
 	for range 10 {

@@ -32,10 +32,6 @@ type Update struct {
 // Watch delivers the last record of every matching key, then every later record that is not
 // superseded first.
 //
-//	server ──▶ inbox ──▶ mailbox ──▶ deliver ──▶ C
-//	   ▲                                │ (flow control, in order with the entries)
-//	   └──────────── attend ◀───────────┘
-//
 // It is a push consumer that numbers its messages. The package reads it without the jetstream
 // package's watchers, for three reasons. First, those watchers repair a gap silently, and so they
 // forget how long they saw nothing. Here a gap, a foreign message or silence ends the watch, and

@@ -13,12 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 )
 
-// Writer keeps any number of writes in flight over one connection.
-//
-//	Submit ──▶ queue ──▶ publisher ──▶ socket
-//	   └─────▶ open writes ◀── replies (one inbox for all)
-//	             ▲    ▲
-//	       timetable  inquiry (why is there no answer?)
+// Writer keeps any number of writes in flight over one connection. Submit puts a write into a
+// queue, and a publisher sends it. The replies to all writes come to one inbox.
 //
 // Each open write is ended once, by the first that removes it from the open writes: the reply, the
 // timetable, the publisher's error, the inquiry, or Stop.

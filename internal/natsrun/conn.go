@@ -8,10 +8,7 @@ import (
 )
 
 // conn is the client's end of one connection through a Link, together with the goroutines that
-// carry its bytes.
-//
-//	client ─Write─► toServer ─pump─► upstream
-//	client ◄─Read── toClient ◄─drain─ upstream
+// carry its bytes: pump from the client to the upstream, and drain from the upstream to the client.
 //
 // It has up to three parts that end separately: the client (Close), pump and drain. A connection
 // whose client has gone lives on while the path keeps the server from noticing, as with TCP.

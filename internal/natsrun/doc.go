@@ -2,10 +2,9 @@
 // the network between them and their clients. Faults can be injected into that network while it
 // runs.
 //
-//	nats.Conn ──► Link ──────────────► Server   one client's path: dialer, in process or TCP
-//	any client ─► Proxy(Link) ───────► Server   the same faults behind a TCP address
-//	Cluster: Server ─► Proxy ─► Server for each ordered pair, and a Proxy in front of each
-//	Hub: Leaf ─► Proxy ─► Server for each leaf node
+// A Link is the path of one client: a dialer, in process or over TCP. A Proxy has the same faults
+// behind a TCP address. A Cluster has a Proxy between each ordered pair of servers, and one in
+// front of each. A Hub has a Proxy for each leaf node.
 //
 // Promises:
 //   - A Server keeps its store directory and its address over Stop and Restart. Clients that dialed

@@ -46,7 +46,7 @@ func keepRoutes(t *testing.T, c *Cluster, n int) {
 	t.Helper()
 	for until := time.Now().Add(2500 * time.Millisecond); time.Now().Before(until); time.Sleep(poll) {
 		if !eachHas(c, n) {
-			t.Fatalf("not each server goes on having %d routes: %s", n, routesOf(c))
+			t.Fatalf("not each server keeps having %d routes: %s", n, routesOf(c))
 		}
 	}
 }

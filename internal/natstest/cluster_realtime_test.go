@@ -24,7 +24,7 @@ func TestClusterSurvivesKill(t *testing.T) {
 	began := time.Now()
 	c.Kill(victim)
 	publish(t, js, 1)
-	t.Logf("writes go on %v after the leader was killed", time.Since(began).Round(time.Millisecond))
+	t.Logf("writes continue %v after the leader was killed", time.Since(began).Round(time.Millisecond))
 	if next := leader(t, c, victim); next == victim {
 		t.Fatalf("n%d leads after it was killed", victim)
 	}

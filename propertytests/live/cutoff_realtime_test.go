@@ -20,9 +20,9 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// TestRealtimeClusterCutOff: of five servers three keep the bucket, two of which go on by
+// TestRealtimeClusterCutOff: of five servers three keep the bucket, two of which continue by
 // themselves while the third is cut off from them, with the other two servers. There watches can be
-// made, but the stream has no leader, and whoever asks is told how far that one replica is. A
+// made, but the stream has no leader, and a client that asks is told how far that one replica is. A
 // process that has seen more on the other side, and now reaches only this replica, waits for as
 // long as it takes: nothing is lost.
 func TestRealtimeClusterCutOff(t *testing.T) {
@@ -60,7 +60,7 @@ func cutOff(t *testing.T, _ int, all *counts) {
 	if err := r.c.Partition(majority); err != nil {
 		t.Fatal(err)
 	}
-	natstest.Eventually(t, "the majority goes on by itself", patience, func() (bool, string) {
+	natstest.Eventually(t, "the majority continues by itself", patience, func() (bool, string) {
 		ahead, behind := r.last(replicas[0]), r.last(replicas[2])
 		// beats, which were acknowledged
 		return ahead >= behind+2, fmt.Sprintf("revision %d, and %d on the other side", ahead, behind)
@@ -84,7 +84,7 @@ func cutOff(t *testing.T, _ int, all *counts) {
 			fmt.Sprintf("%+v, %v; %+v, %v", e.Status(), s.Err(), seen, o.Err())
 	})
 	all.add(1, "majorities that have lost their clients")
-	all.add(2, "sessions and observers that went on")
+	all.add(2, "sessions and observers that continued")
 }
 
 // last is the last revision of the bucket as one server has it.

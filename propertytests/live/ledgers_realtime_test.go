@@ -25,13 +25,13 @@ import (
 const moreStops = 20
 
 // TestRealtimeFencedLedgers: leaders write into three ledgers, are stopped for two TTLs in the
-// middle of it and go on, or are killed and started again. In the file that compares epochs, and in
-// the store whose writes the server compares, no entry comes after one of a later epoch; what was
-// refused had been overtaken. The ledger that compares nothing is the control: what is stale there
-// would have been elsewhere.
+// middle of it and continue, or are killed and started again. In the file that compares epochs, and
+// in the store whose writes the server compares, no entry comes after one of a later epoch; what
+// was refused had been overtaken. The ledger that compares nothing is the control: what is stale
+// there would have been elsewhere.
 //
-// Where in its work a leader is stopped is chance: the test goes on until late writes were refused
-// and the control has taken one.
+// Where in its work a leader is stopped is chance: the test continues until late writes were
+// refused and the control has taken one.
 func TestRealtimeFencedLedgers(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
 	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {

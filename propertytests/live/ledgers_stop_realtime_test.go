@@ -20,10 +20,11 @@ import (
 // stop stops a process that writes into the file behind the fence, at a moment when it does not
 // hold the file's lock.
 //
-// The kernel keeps a lock for whoever is stopped with it: the next leader would wait in flock for
-// the one that has been stopped, and the test for the next leader's entry. So the test takes the
-// lock itself, and lets it go when all threads of the process stand still. A thread that waits in
-// flock meanwhile is taken out of the line by the stop, and makes the call again when it goes on.
+// The kernel keeps a lock for a process that is stopped with it: the next leader would wait in
+// flock for the one that has been stopped, and the test for the next leader's entry. So the test
+// takes the lock itself, and lets it go when all threads of the process stand still. A thread that
+// waits in flock meanwhile is taken out of the line by the stop, and makes the call again when it
+// continues.
 func stop(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
 	lock, err := openFenced(dir)

@@ -56,7 +56,7 @@ func readLedger(path string) (all []ledgerEntry, err error) {
 }
 
 // fencedLedger is a resource as anybody would write it around a file: under its lock it compares
-// the epoch of who writes with that of the last line, as UPDATE ... WHERE fence <= $1 does in a
+// the epoch of the writer with that of the last line, as UPDATE ... WHERE fence <= $1 does in a
 // database.
 type fencedLedger struct{ file *os.File }
 

@@ -171,7 +171,7 @@ func (ps *processes) leads(after uint64, names ...string) childLine {
 }
 
 // TestProcessKill: the leader's process is terminated and gives the role away; it is stopped, and
-// when it goes on it finds that it does not lead any more; it is killed and gives nothing away. A
+// when it continues it finds that it does not lead any more; it is killed and gives nothing away. A
 // process that has ended is started again under its name. No two believe at once that they lead.
 func TestProcessKill(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)

@@ -83,7 +83,7 @@ func TestServerRestartRolling(t *testing.T) {
 }
 
 // streamLeader waits until one server alone says that it leads the stream, but for one of them (-1:
-// none). Behind a partition, and for a while after it, the former leader goes on saying so.
+// none). Behind a partition, and for a while after it, the former leader keeps saying so.
 func streamLeader(t *testing.T, c *natsrun.Cluster, but int) (leader int) {
 	t.Helper()
 	natstest.Eventually(t, fmt.Sprintf("one server leads the stream, other than %d", but), patience,

@@ -18,7 +18,7 @@ import (
 
 const stream = "KV_" + elections.Bucket
 
-// bucketChanged is every way in which a bucket that was made again shows.
+// bucketChanged is every way in which a bucket that was recreated shows.
 var bucketChanged = []error{election.ErrBucketNotFound, election.ErrOtherBucket, election.ErrStoreRegressed}
 
 func jetStream(a *elections.Arena) jetstream.JetStream {
@@ -88,12 +88,12 @@ func TestBucketDeletion(t *testing.T) {
 			}
 		}
 		if h := holds(a, 1); h[0].Drained.IsZero() {
-			t.Errorf("the work of the leader goes on: %v", h[0])
+			t.Errorf("the work of the leader continues: %v", h[0])
 		}
 	})
 }
 
-// TestBucketRecreated: the bucket is deleted and made again at once. All end, and epochs go on
+// TestBucketRecreated: the bucket is deleted and recreated at once. All end, and epochs continue
 // increasing in the new one.
 func TestBucketRecreated(t *testing.T) {
 	inArena(t, func(t *testing.T, a *elections.Arena) {

@@ -133,8 +133,8 @@ func TestDuplicateInstanceID(t *testing.T) {
 	})
 }
 
-// TestHandlerPanics: whatever panics, the process goes on, the term ends in order, and the role is
-// led again.
+// TestHandlerPanics: whatever panics, the process continues, the term ends in order, and the role
+// is led again.
 func TestHandlerPanics(t *testing.T) {
 	for name, with := range map[string]func(p *elections.Plan, boom func()){
 		"Lead": func(p *elections.Plan, boom func()) {

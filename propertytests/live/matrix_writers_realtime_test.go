@@ -102,10 +102,11 @@ func (w *writers) counted() (all counts) {
 	return all
 }
 
-// TestClusterPartition: the stream's leader is cut off with whoever is connected to it. The
-// majority elects another one, and whoever reaches that leads the role, and writes, before they are
-// one again. A late write of a deposed leader is refused. A write that it sends to the server that
-// is cut off is not acknowledged, and is not there when the servers are one cluster again.
+// TestClusterPartition: the stream's leader is cut off with the clients that are connected to it.
+// The majority elects another one, and a process that reaches that one leads the role, and writes,
+// before they are one again. A late write of a deposed leader is refused. A write that it sends to
+// the server that is cut off is not acknowledged, and is not there when the servers are one cluster
+// again.
 func TestClusterPartition(t *testing.T) {
 	w := onWriters(t)
 	n := cycles(t)
@@ -171,13 +172,13 @@ func (w *writers) connects(p *elections.Process, what string, will func() bool) 
 		if will() {
 			return true, ""
 		}
-		return false, fmt.Sprint("it is connected to ", p.Conn.ConnectedServerName(), ", and goes on to the next: ",
+		return false, fmt.Sprint("it is connected to ", p.Conn.ConnectedServerName(), ", and continues to the next: ",
 			p.Conn.ForceReconnect())
 	})
 }
 
 // TestClusterServerKilled: the server that leads the stream is killed, and comes back later: the
-// majority goes on, and what a leader that it has deposed writes late is refused.
+// majority continues, and what a leader that it has deposed writes late is refused.
 func TestClusterServerKilled(t *testing.T) {
 	w := onWriters(t)
 	n := cycles(t)

@@ -129,7 +129,7 @@ func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 				p.OnPromote = func(ctx context.Context, _ fencing.Token) {
 					last.Store(&ctx)
 					running.Add(1)
-					context.AfterFunc(ctx, func() { running.Add(-1) }) // goes on when the callback has returned
+					context.AfterFunc(ctx, func() { running.Add(-1) }) // continues when the callback has returned
 				}
 			}))
 			if err := p.Opened(); err != nil {
@@ -144,7 +144,7 @@ func TestPeerAliAssarPromotionContextIsTheTerms(t *testing.T) {
 			leader := a.AwaitLeader(role, ttl)
 			time.Sleep(time.Second)
 			if ctx := *last.Load(); ctx.Err() != nil {
-				t.Fatal("the context ended though the term goes on")
+				t.Fatal("the context ended though the term continues")
 			}
 			if err := leader.Elections[role].StepDown(t.Context()); err != nil {
 				t.Fatal(err)

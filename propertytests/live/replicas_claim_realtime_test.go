@@ -17,10 +17,10 @@ import (
 )
 
 // TestRealtimeClusterClaimLost: what is lost as in TestRealtimeClusterCommittedLost is the claim of
-// a role that was vacant, and not the lease of who has claimed it, since that beats once a minute.
-// The third server stays down, so that no watch proves the loss; others write as much again.
-// Somebody else claims the role. The process that had claimed the role first does not lead it
-// afterwards.
+// a role that was vacant, and not the lease of the process that has claimed it, since that beats
+// once a minute. The third server stays down, so that no watch proves the loss; others write as
+// much again. Somebody else claims the role. The process that had claimed the role first does not
+// lead it afterwards.
 func TestRealtimeClusterClaimLost(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
 	playEach(t, "a committed claim lost, by a replica that has lost its tail and one that was down", loseClaim)

@@ -103,7 +103,7 @@ func loseCommitted(t *testing.T, i int, all *counts) {
 	began := time.Now()
 	r.ends(began, "the session", s.Done(), s.Err)
 	r.ends(began, "the observer", o.Done(), o.Err)
-	if early { // whoever came now might be shown what is lost
+	if early { // a process that came now might be shown what is lost
 		r.c.Stop(third)
 		streamLeader(t, r.c, third)
 		all.add(1, "that came back with them")

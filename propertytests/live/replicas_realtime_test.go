@@ -37,7 +37,7 @@ func tear(t *testing.T, dir string) {
 
 // TestRealtimeClusterReplicaTail: of three servers the one that leads the stream, and then another
 // one, loses what it has stored last, and its part in the elections of servers with it, while the
-// other two go on; and then each of them has its files torn. The others have it all, and are the
+// other two continue; and then each of them has its files torn. The others have it all, and are the
 // majority that it comes back to. No epoch goes back and nobody takes the store for one that went
 // back, what was acknowledged is there, and what a deposed leader writes late is refused, also when
 // the server that has lost something leads the stream.

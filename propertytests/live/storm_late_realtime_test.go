@@ -14,7 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// work is that of a leader, along its own connection. When its term has ended it goes on to write
+// work is that of a leader, along its own connection. When its term has ended it continues to write
 // for a while, as one that was stopped before it could see that.
 func (s *clusterStorm) work(ctx context.Context, name string, term *election.Term) error {
 	all := s.a.Processes()
@@ -32,8 +32,8 @@ func (s *clusterStorm) work(ctx context.Context, name string, term *election.Ter
 	return err
 }
 
-// goOn has a leader go on to write when its term has ended: until both have refused it or, once all
-// is calm, nobody has written after it.
+// goOn has a leader continue to write when its term has ended: until both have refused it or, once
+// all is calm, nobody has written after it.
 func (b *books) goOn(ctx context.Context, calm <-chan struct{}, epoch uint64) {
 	k := b.of(epoch)
 	if k == nil {

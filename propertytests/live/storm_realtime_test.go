@@ -56,7 +56,7 @@ type onFault struct {
 // TestRealtimeClusterStorm: drawn faults of a cluster of three, of the routes between them and of
 // the candidates' links strike up to three at a time, each for a drawn while. The majority may be
 // lost meanwhile, and nobody leads then. No two lead at once, epochs increase, what a deposed
-// leader goes on writing is refused once a later one has written, and what was acknowledged is
+// leader continues writing is refused once a later one has written, and what was acknowledged is
 // there. When all has healed each role is led again (E5).
 //
 // Nobody is evicted: of a role that is taken by force the ledger may raise a false alarm (see
@@ -148,7 +148,7 @@ func (s *clusterStorm) calm() {
 	close(s.calmed)
 	natstest.Eventually(s.t, "what is written late was refused", patience, func() (bool, string) {
 		n := s.lateLeft.Load()
-		return n == 0, fmt.Sprint(n, " go on")
+		return n == 0, fmt.Sprint(n, " continue")
 	})
 }
 

@@ -15,9 +15,9 @@ import (
 )
 
 // TestRealtimeTaskProcesses: cycle after cycle, while tasks come and run, the scheduler's process
-// is killed, the next scheduler's is stopped for two leases, and a worker's is killed; whoever was
-// killed is started again. Each task has one outcome, of an attempt that ran. One cycle of each, on
-// a cluster, is TestTasksProcessesOnCluster.
+// is killed, the next scheduler's is stopped for two leases, and a worker's is killed; the one that
+// was killed is started again. Each task has one outcome, of an attempt that ran. One cycle of
+// each, on a cluster, is TestTasksProcessesOnCluster.
 func TestRealtimeTaskProcesses(t *testing.T) {
 	if os.Getenv("ROLEMANAGER_CYCLES") == "" {
 		t.Skip("set ROLEMANAGER_CYCLES to play it; TestTasksProcessesOnCluster plays one of each")

@@ -27,7 +27,7 @@ func TestRealtimeTasksClusterLostAtWrites(t *testing.T) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			for j, moment := range []tasks.Moment{tasks.Before, tasks.After, tasks.Delayed} {
 				for k, within := range []bool{false, true} {
-					heir := (i+j+k)%2 == 1
+					successor := (i+j+k)%2 == 1
 					at, to := 1+(11*i+10*j)%boundaries, &whole
 					if within {
 						at, to = 1+(3*i+2*j)%6, &inside
@@ -37,7 +37,7 @@ func TestRealtimeTasksClusterLostAtWrites(t *testing.T) {
 						t.Parallel()
 						snip := tasks.NewSnip(name, moment, at)
 						snip.Inside = within
-						if loseAt(t, cluster, name, jetstream.FileStorage, snip, heir, map[string]bool{}) {
+						if loseAt(t, cluster, name, jetstream.FileStorage, snip, successor, map[string]bool{}) {
 							to.Add(1)
 						}
 					})

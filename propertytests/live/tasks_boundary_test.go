@@ -27,13 +27,13 @@ const boundaries = 30
 // stride is how far apart the writes are at which a process is lost: 1 is every write. The
 // successor is lost at every write at one of three moments. The race detector makes each run ten
 // times as long.
-func stride(heir bool) int {
+func stride(successor bool) int {
 	switch {
-	case race.Enabled && heir:
+	case race.Enabled && successor:
 		return 42
 	case race.Enabled:
 		return 21
-	case heir:
+	case successor:
 		return 3
 	}
 	return 1
@@ -45,11 +45,11 @@ func stride(heir bool) int {
 // with its successor, for each n at one of these moments, in turn. A scenario with every kind of
 // write ends as it must.
 func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
-	for _, heir := range []bool{false, true} {
+	for _, successor := range []bool{false, true} {
 		for i, moment := range []tasks.Moment{tasks.Before, tasks.After, tasks.Delayed} {
-			step := stride(heir)
+			step := stride(successor)
 			who := "scheduler"
-			if heir {
+			if successor {
 				who = "successor"
 			}
 			t.Run(fmt.Sprintf("%s/%v", who, moment), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 								n += step
 							}
 							name := fmt.Sprint("n", n)
-							fired = loseAt(t, s, name, jetstream.MemoryStorage, tasks.NewSnip(name, moment, n), heir, families)
+							fired = loseAt(t, s, name, jetstream.MemoryStorage, tasks.NewSnip(name, moment, n), successor, families)
 						}
 					})
 				}
@@ -83,14 +83,14 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 // loseAt runs the scenario, in a namespace of its own, with a process that is lost where snip says,
 // and reports whether it came to that.
 func loseAt(
-	t *testing.T, n elections.Network, name string, storage jetstream.StorageType, snip *tasks.Snip, heir bool,
+	t *testing.T, n elections.Network, name string, storage jetstream.StorageType, snip *tasks.Snip, successor bool,
 	families map[string]bool,
 ) (fired bool) {
 	a := tasks.New(t, n, tasks.Config{Name: name, TTL: 2 * time.Second, Storage: storage})
 	defer a.Close()
 	first := tasks.Plan{Name: "a", Idle: true}
 	second := tasks.Plan{Name: "b"}
-	if heir {
+	if successor {
 		second.Path = snip.Path
 	} else {
 		first.Path = snip.Path
@@ -101,7 +101,7 @@ func loseAt(
 	a.Join(tasks.Plan{Name: "w", Worker: true})
 	a.Join(tasks.Plan{Name: "v", Worker: true})
 	sc := &scenario{t: t, a: a}
-	if heir {
+	if successor {
 		natstest.Eventually(t, "b is a member", time.Minute,
 			func() (bool, string) { return bridge.Number(other.Session) > 0, a.Lately() })
 		time.AfterFunc(700*time.Millisecond, lost.Crash)

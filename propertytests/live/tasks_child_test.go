@@ -48,7 +48,7 @@ func (d *diary) line(format string, args ...any) {
 	}
 }
 
-// TestTasksChild is no test: it is what TestTasksProcessesOnCluster starts.
+// TestTasksChild is not a test: TestTasksProcessesOnCluster starts it.
 func TestTasksChild(t *testing.T) {
 	url := os.Getenv(taskChildURL)
 	if url == "" {
@@ -126,7 +126,7 @@ func taskChild(url, name string, d *diary) error {
 	return runChild(ctx, s, nc)
 }
 
-// carryOut does what an order says of its length, its checkpoints, which count on from what the
+// carryOut does what an order says about its length, its checkpoints, which count on from what the
 // attempt was given, and how many attempts fail.
 func (d *diary) carryOut(ctx context.Context, t *assign.Task[tasks.Order], saved int) error {
 	o := t.Input

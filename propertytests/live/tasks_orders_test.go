@@ -54,7 +54,7 @@ func numberOf(id string) (i int, of bool) {
 }
 
 // longWays are tasks that are always under way, each followed by its next: far longer than a lease,
-// so that a handler that went on without its session would be seen to, and with checkpoints all
+// so that a handler that continued without its session would be seen to, and with checkpoints all
 // along, for the next attempt to begin with.
 const (
 	longWays = 6

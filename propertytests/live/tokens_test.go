@@ -36,7 +36,7 @@ import (
 // TestTokensLeakNowhere runs a manager with tasks, rotations, a forced eviction and failing work,
 // and searches all that comes out of it (logs at the lowest level, every event, metrics, every
 // page, status, errors, and whatever a careless program prints) for the ids of its tokens in every
-// form that they could have. Encode alone hands an id out, to whoever asks for it.
+// form that they could have. Encode alone hands an id out.
 func TestTokensLeakNowhere(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // virtual: the server leaves nobody behind who flushes a file

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 )
 
-// FuzzTold: whatever a scheduler says of a task, the client's status stays that task's, and can be
-// encoded.
+// FuzzTold: whatever a scheduler says about a task, the client's status stays that task's, and can
+// be encoded.
 func FuzzTold(f *testing.F) {
 	for _, text := range []string{
 		`{"id":"t","state":"running","worker":"w","attempts":1,"progress":0.123456}`, `{"id":"t","progress":1e308}`,

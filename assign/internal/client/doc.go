@@ -1,10 +1,10 @@
 // Package client submits tasks, waits for them, looks at them and steers them. It knows no types of
 // inputs and outputs: package assign adds them.
 //
-//	submit, unique, steer, recur ──► conditional writes ──► stream
-//	read, list, recurrences      ◄── records ◄───────────── stream
-//	ask, status, watch           ◄── answers and events ◄── scheduler
-//	wait                         ◄── announcements, and the record now and then
+//   - submit, unique, steer and recur make conditional writes to the stream.
+//   - read, list and recurrences read records of the stream.
+//   - ask, status and watch send questions to the scheduler.
+//   - wait listens for announcements, and reads the record now and then.
 //
 // # Promises
 //

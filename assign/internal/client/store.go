@@ -24,8 +24,8 @@ var errLags = errors.New("a server that lags has answered")
 // A write whose answer is lost is sent again, under the same condition: that there is no record of
 // the task yet. A refusal then says that there is a record. It is ours, from the attempt whose
 // answer was lost, or that of a task submitted before. No other client has an id that this client
-// made. Any other id names the task that is there, whoever has submitted it. That record is read,
-// because the task may be of another kind.
+// made. Any other id names the task that is there, no matter which client has submitted it. That
+// record is read, because the task may be of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	pace := newPace()
 	for {

@@ -29,13 +29,13 @@ func TestNobodyIsListenedForAfterAReconnectForWhomNobodyWaits(t *testing.T) {
 			t.Errorf("%s is not listened for", id)
 		}
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
-			t.Errorf("%s: whoever waits must read first", id)
+			t.Errorf("%s: a client that waits must read first", id)
 		}
 		_, _, _, changed := ws.look(w)
 		ws.announce(id, success)
 		<-changed
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
-			t.Errorf("%s: whoever has not listened all the time must read", id)
+			t.Errorf("%s: a client that has not listened all the time must read", id)
 		}
 		ws.leave(id, w)
 	}
@@ -72,7 +72,7 @@ func TestAnAnnouncementWithoutAnOutcomeIsAWordToRead(t *testing.T) {
 	<-changed
 	for id, w := range map[string]*waiter{"idle": idle, "waited": waited} {
 		if o, heard, _, _ := ws.look(w); o != nil || heard {
-			t.Errorf("%s: whoever waits must read", id)
+			t.Errorf("%s: a client that waits must read", id)
 		}
 	}
 	if len(ws.open) != 1 || ws.open["waited"] != waited {

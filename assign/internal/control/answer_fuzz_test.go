@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzAnswers: whatever is answered to a client that asks about tasks, reading it takes memory in
-// proportion, its lists are no longer than a scheduler's, and its overview can be told on.
+// proportion, its lists are not longer than a scheduler's, and its overview can be told on.
 func FuzzAnswers(f *testing.F) {
 	for _, text := range []string{
 		`{"ok":true,"task":{"id":"t","state":"running","worker":"w","attempts":1,"progress":0.123456}}`, `{"ok":true,"task":{"id":"t","progress":1e308}}`,

@@ -32,7 +32,7 @@ func TestSchedules(t *testing.T) {
 		{"30 2 * * *", "Europe/Berlin", since, []string{"0330 0030:00", "0331 0030:00"}},
 		// and comes twice on the 25th
 		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1025 0130:00"}},
-		// Counted from the definition, whoever asks and when.
+		// Counted from the definition, no matter who asks and when.
 		{"@every 90m", "", since, []string{"0328 1137:03", "0328 1307:03"}},
 		{"@every 90m", "", since.Add(100 * time.Minute), []string{"0328 1307:03", "0328 1437:03"}},
 		{"@every 90m", "", since.Add(-time.Hour), []string{"0328 1007:03", "0328 1137:03"}}, // a clock was wrong

@@ -72,8 +72,8 @@ func TestATurnIsOneMessageToEachAudience(t *testing.T) {
 	}
 }
 
-// TestABulletinIsNotLargerThanAMessage: what would be goes out before; what is large goes to who
-// waits for that task; and what no message can hold is to be read.
+// TestABulletinIsNotLargerThanAMessage: what would be goes out before. A large announcement goes to
+// the clients that wait for that task. An outcome that no message can hold is to be read.
 func TestABulletinIsNotLargerThanAMessage(t *testing.T) {
 	client := nuid.Next()
 	for _, most := range []int{1 << 10, 4 << 10, 1 << 20} {
@@ -134,7 +134,7 @@ func TestNothingIsKeptOfAWideTurn(t *testing.T) {
 		t.Fatalf("%d messages", n)
 	}
 	if a.bulletins["x"] = nil; len(a.bulletins) != 1 || len(wide) == 1 {
-		t.Errorf("the same map goes on: %d, %d", len(a.bulletins), len(wide))
+		t.Errorf("the same map continues: %d, %d", len(a.bulletins), len(wide))
 	}
 }
 

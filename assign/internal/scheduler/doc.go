@@ -1,9 +1,8 @@
 // Package scheduler hands out a namespace's tasks for one term of the role's leader.
 //
-//	stream ──► reader ──► apply ──────►┌───────────┐──► dispatch ──► frames to workers
-//	workers ─► reports ───────────────►│ the rules │──► writes ──► guarded records ──► stream
-//	clients ─► queries ──► answers     │           │──► announcer ──► outcomes to clients
-//	members, reconnects ──────────────►└───────────┘──► gauges ──► events
+// The rules receive the records of the stream (reader, apply), the reports of workers, the members
+// and reconnects. They return what to do: frames to workers (dispatch), guarded records (writes),
+// announcements to clients (announcer), and gauges. Queries of clients are answered from the state.
 //
 // The rules are [tasks.Scheduler] in internal/protocol/tasks, without I/O. One goroutine owns them:
 // the loop in scheduler.go. Everything else gives the loop events, or carries out the effects that

@@ -24,7 +24,7 @@ type treatment struct {
 }
 
 const (
-	maxPolicies = 10_000  // in each of the two maps; an entry that was dropped is made again
+	maxPolicies = 10_000  // in each of the two maps; an entry that was dropped is recreated
 	longHeader  = 1 << 10 // bytes; a longer header is read each time
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
-// FuzzUnfit: whatever the server says of the stream, its faults are told in words, and one that is
-// as it should be has none.
+// FuzzUnfit: whatever the server says about the stream, its faults are told in words, and one that
+// is as it should be has none.
 func FuzzUnfit(f *testing.F) {
 	good, err := json.Marshal(jetstream.StreamInfo{Config: made()})
 	if err != nil {

@@ -31,7 +31,7 @@ func streamConfig(cfg Options) jetstream.StreamConfig {
 		Name:     name,
 		Subjects: []string{record.Stored(name) + ">"},
 		// The seal's revision fences writes. It starts at the time, so that revisions increase even
-		// when the stream is deleted and made again.
+		// when the stream is deleted and recreated.
 		FirstSeq:           uint64(time.Now().UnixMicro()),
 		Retention:          jetstream.LimitsPolicy,
 		Storage:            cfg.Storage,

@@ -1,6 +1,7 @@
 // Package worker runs a namespace's tasks in one process, under one lease of its session.
 //
-//	assign, stop, sync ──► verify ──► rules ──► attempts ──► rules ──► outbox ──► the scheduler
+// A frame of the scheduler (assign, stop, sync) is verified and given to the rules. They start
+// attempts. The result of an attempt goes through the rules to the outbox, which reports it.
 //
 // The rules are [workers.Worker] in internal/protocol/tasks/workers, without I/O. One goroutine
 // owns them: the loop in loop.go. A handler runs in a goroutine of its own, in attempt.go. The

@@ -18,10 +18,9 @@ const (
 	leaving              // running handlers were cancelled, and their tasks are given back
 )
 
-// drain is the end of a worker whose session is being closed.
-//
-//	working ──close──► finishing ──timeout──► leaving ──timeout──► over
-//	                       └── all has ended and is settled ──► over
+// drain is the end of a worker whose session is being closed. The worker is finishing until the
+// timeout, then leaving until another timeout. It ends earlier when all attempts have ended and are
+// settled.
 type drain struct {
 	phase drainPhase
 	until time.Time

@@ -184,7 +184,7 @@ func TestLatestProgressWins(t *testing.T) {
 	number, says := d.post()
 	expect(t, says, `a progressing 0.40 ""`)
 	if d.settled(number, true); !errors.Is(awaitSaid(t, third), taskerr.ErrStale) {
-		t.Error("a stale report is no success")
+		t.Error("a stale report is not a success")
 	}
 }
 

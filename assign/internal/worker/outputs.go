@@ -91,7 +91,7 @@ func (o *objects) finding(ctx, attempt context.Context, id string, a tasks.Attem
 		if err = release(err); err == nil {
 			return r, nil
 		}
-		if attempt.Err() != nil { // the attempt was ended meanwhile: that is no fault
+		if attempt.Err() != nil { // the attempt was ended meanwhile: that is not a fault
 			return r, backoff.Permanent(err)
 		}
 		if (errors.Is(err, taskerr.ErrObjectsNotFound) || errors.As(err, new(*natskv.UnfitError))) && o.missing() {

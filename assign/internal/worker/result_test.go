@@ -100,7 +100,7 @@ func TestDelaysAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnErrorThatCannotBeRead: a nil pointer to an error type is no nil error, and most of its
+// TestAnErrorThatCannotBeRead: a nil pointer to an error type is not a nil error, and most of its
 // methods panic.
 func TestAnErrorThatCannotBeRead(t *testing.T) {
 	f := attemptResult(t.Context(), nil, (*fs.PathError)(nil))

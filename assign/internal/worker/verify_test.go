@@ -52,7 +52,7 @@ func TestGate(t *testing.T) {
 			g.see(election.RoleInfo{Vacant: true, Revision: 12})
 		}, tasks.StaleEpoch},
 		{
-			"nobody leads, and that is no epoch", seal(func(v *frame.Envelope) { v.Epoch, v.Term = 0, 0 }, leader),
+			"nobody leads, and that is not an epoch", seal(func(v *frame.Envelope) { v.Epoch, v.Term = 0, 0 }, leader),
 			func(g *frameVerifier) {
 				g.see(election.RoleInfo{Vacant: true, Revision: 12})
 			}, tasks.StaleEpoch,
@@ -68,14 +68,14 @@ func TestGate(t *testing.T) {
 			g.see(info)
 		}, tasks.StaleEpoch},
 	} {
-		for whose, own := range map[string]*fencing.Signer{"another's": stranger, "our own": leader} {
+		for signer, own := range map[string]*fencing.Signer{"another's": stranger, "our own": leader} {
 			g := frameVerifier{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: own}
 			g.see(info)
 			if tt.change != nil {
 				tt.change(&g)
 			}
 			if _, _, got := g.check(&nats.Msg{Data: tt.data}, 1000); got != tt.want {
-				t.Errorf("%s, the session that leads being %s: %v, want %v", tt.name, whose, got, tt.want)
+				t.Errorf("%s, the session that leads being %s: %v, want %v", tt.name, signer, got, tt.want)
 			}
 		}
 	}

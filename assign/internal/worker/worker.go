@@ -20,8 +20,6 @@ import (
 
 // worker is the work of one process under one lease: a goroutine that owns the worker's rules,
 // reads the scheduler's frames, starts handlers and reports their results.
-//
-//	assign, stop, sync ──► verifier ──► rules ──► handlers ──► rules ──► reports ──► the scheduler
 type worker struct {
 	cfg      Config
 	sub      record.Work

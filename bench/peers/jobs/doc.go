@@ -20,7 +20,7 @@
 //	latency     one no-op task at a time, nothing else to do   from submission until its handler begins
 //	rerun       a worker that holds tasks is killed            from SIGKILL until each of its tasks begins elsewhere
 //	late        a worker is paused, its task begins elsewhere, whose result is stored
-//	            the worker goes on and returns first
+//	            the worker continues and returns first
 //
 // Nothing else runs meanwhile. Each sample is a row. A step that did not happen in time is a row
 // too, with the time that was waited and a note.

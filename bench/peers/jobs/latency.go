@@ -82,7 +82,7 @@ func asks(ctx context.Context, r *Run, c *crew, row figures.Row) error {
 	return nil
 }
 
-// lull is a time without work, until any phase of who polls.
+// lull is a time without work, until any phase of a process that polls.
 func lull(ctx context.Context) error {
 	return pause(ctx, 20*time.Millisecond+rand.N(100*time.Millisecond))
 }

@@ -38,7 +38,7 @@ func Describe(kind string, synced bool) Description {
 	return Description{"unknown", ""}
 }
 
-// said is what a program says of its version.
+// said is what a program says about its version.
 func said(program string, err error) string {
 	if err != nil {
 		return "not installed"

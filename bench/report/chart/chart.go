@@ -16,8 +16,8 @@ const (
 	left, right, top, below = 80, 170, 40, 56
 )
 
-// palette is that of Okabe and Ito, which the colour-blind can tell apart; the first is for who is
-// compared with the others.
+// palette is that of Okabe and Ito, which the colour-blind can tell apart; the first is for the one
+// that is compared with the others.
 var palette = []string{"#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"}
 
 // drawing collects the elements of one SVG.

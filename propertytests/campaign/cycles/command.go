@@ -29,7 +29,7 @@ func Main(ctx context.Context, args []string) error {
 	return play(ctx, *of, *path, *cycles, *part, *lanes)
 }
 
-// play goes on until the file has so many cycles of each test.
+// play continues until the file has so many cycles of each test.
 func play(ctx context.Context, of, path string, cycles, part, lanes int) error {
 	if cycles < 1 || part < 1 || lanes < 1 {
 		return errors.New("cycles: -cycles, -part and -lanes are 1 at least")

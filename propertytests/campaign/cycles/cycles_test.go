@@ -10,7 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says about the file is what the file
 // comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	lines, err := table("../cycles.csv").Read()
@@ -91,7 +91,7 @@ func TestWhatWasNotPlayedIsNotCounted(t *testing.T) {
 }
 
 // TestWhatHasFailedIsCounted: without cycles, beside those that were played, with what the test has
-// said of it.
+// said about it.
 func TestWhatHasFailedIsCounted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cycles.csv")
 	kill, exit := test{"TestKill", elections}, errors.New("exit status 2")

@@ -8,20 +8,19 @@
 //	go run ./propertytests/campaign cycles -cycles 1 -lanes 4 -file ''
 //	go run ./propertytests/campaign cycles -sum
 //
-// It goes on until the file has so many cycles of each test, of the product as it is, in parts of
-// -part cycles. So it can be stopped at any time, and goes on where the file ends; what was played
-// of a part that is interrupted does not count. Several tests are played at a time with -lanes, on
-// machines that are not too busy for it: most of a cycle is waiting. Which ones, -of says.
-//
-//	source ──► test binary (-tags realtime, ROLEMANAGER_CYCLES=part) ──► what it says ──► cycles.csv ──► sum
+// It continues until the file has so many cycles of each test, of the product as it is, in parts of
+// -part cycles. So it can be stopped at any time, and continues where the file ends; what was
+// played of a part that is interrupted does not count. Several tests are played at a time with
+// -lanes, on machines that are not too busy for it: most of a cycle is waiting. Which ones, -of
+// says.
 //
 // A test of drawn faults draws other ones in each cycle of one product: it is told how many were
 // played before.
 //
 // Promises:
-//   - Cycles in a line were played by the test's own word, in a run that has passed. A test goes on
-//     when what it is about has not happened yet, so that there may be more of them than were asked
-//     for.
+//   - Cycles in a line were played by the test's own word, in a run that has passed. A test
+//     continues when what it is about has not happened yet, so that there may be more of them than
+//     were asked for.
 //   - A part that has failed is counted with why: a violation as the test tells it, a timeout, or
 //     the last that the test has said. Only a part that has passed says 0 violations itself.
 //   - A line has a mark of the product: of the Go files of what the test is about, and all that

@@ -44,7 +44,7 @@ func (p *player) build(ctx context.Context, dir string) (err error) {
 // machine.
 func bound(cycles int) time.Duration { return 10*time.Minute + time.Duration(cycles)*5*time.Minute }
 
-// play goes on until the file has so many cycles of a test, of the product as it is.
+// play continues until the file has so many cycles of a test, of the product as it is.
 func (p player) play(ctx context.Context, t test, cycles, part int) error {
 	lines, err := p.lines()
 	if err != nil {

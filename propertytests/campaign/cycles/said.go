@@ -45,7 +45,7 @@ func countsIn(text string) (all figures, err error) {
 		number, what, is := strings.Cut(item, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil || !is {
-			return nil, fmt.Errorf("cycles: %q is no count of anything", item)
+			return nil, fmt.Errorf("cycles: %q does not count anything", item)
 		}
 		all = append(all, figure{n, what})
 	}

@@ -65,7 +65,7 @@ type plan struct {
 	each    time.Duration // a target at least
 	longer  time.Duration // one whose package has changed
 	commits int           // within so many commits
-	most    time.Duration // all of them, if each gets its time then: the longer ones share what is left; 0 is no limit
+	most    time.Duration // all of them, if each gets its time then: the longer ones share what is left; 0 means no limit
 }
 
 // oneOf is of how many packages that have not changed one is drawn.

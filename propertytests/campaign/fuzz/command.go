@@ -24,7 +24,7 @@ func Main(ctx context.Context, args []string) error {
 		"with -commits: how long a target runs whose package has changed")
 	flags.IntVar(&p.commits, "commits", 0, "a package has changed if one of the last so many commits changed it")
 	flags.DurationVar(&p.most, "most", 0,
-		"with -commits: how long all targets run together at most, unless -time alone takes longer; 0 is no limit")
+		"with -commits: how long all targets run together at most, unless -time alone takes longer; 0 means no limit")
 	flags.StringVar(&p.seed, "seed", "",
 		"a text, such as the hash of the commit, that draws a third of the packages that have not changed; if empty, all run")
 	only := flags.String("run", "", "only those whose name matches, as package.Name")

@@ -91,7 +91,7 @@ var decoders = map[string]string{
 	"cmd/rolectl/internal/show/Printer.table":    "FuzzTable",
 	"cmd/rolectl/internal/show/Screen.Draw":      "it draws what table has made",
 	"cmd/rolectl/internal/supervise/decodeOrder": "FuzzOrder",
-	"cmd/rolectl/internal/supervise/others":      "it reads what the kernel says of processes",
+	"cmd/rolectl/internal/supervise/others":      "it reads what the kernel says about processes",
 	"cmd/rolectl/internal/tasks/readHold":        "FuzzHold",
 
 	"election/Election.rotate": "the id is one that the machine of this process has made",

@@ -93,7 +93,7 @@ func TestWhatDecodes(t *testing.T) {
 	}
 }
 
-// aside is what reads only what it has made, or played, itself: it is no part of the product.
+// aside is what reads only what it has made, or played, itself: it is not a part of the product.
 var aside = regexp.MustCompile(`^(propertytests|bench|examples|tools|electiontest|assigntest|internal/natsrun|internal/natstest|internal/architecture|internal/check)(/|$)`)
 
 // calls are the functions that decode, by package; methods are those of whatever type; and named

@@ -8,8 +8,8 @@
 //
 // It finds them in the source, so that a new one is not forgotten. Several run at a time, each on
 // one processor; what is found on the way is kept in the build cache as `go test -fuzz` keeps it,
-// and goes on from there the next time. An input that fails is written into the package's testdata,
-// from where every `go test` runs it.
+// and continues from there the next time. An input that fails is written into the package's
+// testdata, from where every `go test` runs it.
 //
 // With -commits a target runs longer if the Go files of its package have changed lately: in the
 // last commits, or since. A decoder and its target are in one package, which a test holds, so
@@ -19,8 +19,8 @@
 // With -seed, one in three of the other packages is drawn, and the rest is not even built. The seed
 // corpora of all targets are run by `go test` anyway.
 //
-// With -execs it goes on until propertytests/campaign/fuzz.csv has so many executions of each
-// target: a line for each part that was played, so that it can be stopped at any time and goes on
+// With -execs it continues until propertytests/campaign/fuzz.csv has so many executions of each
+// target: a line for each part that was played, so that it can be stopped at any time and continues
 // where the file ends. The target with the fewest executions is the next. A line has the mark of
 // what the tests of the target's package are made of (propertytests/campaign/sources): -sum tells
 // those of other sources apart, and with -present they do not count. Older lines have no mark.

@@ -8,15 +8,15 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says about the file is what the file
 // comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	runlog.Quoted(t, "../../..", "go run ./propertytests/campaign fuzz -sum",
 		func(w io.Writer) error { return tell(w, "../fuzz.csv") })
 }
 
-// TestTheFileGoesOn: what was played of the sources as they are is summed up by target, and whoever
-// has the least is the next, until all have enough.
+// TestTheFileGoesOn: what was played of the sources as they are is summed up by target, and the
+// target that has the least is the next, until all have enough.
 func TestTheFileGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fuzz.csv")
 	a, b := target{pkg{ImportPath: "x/p"}, "FuzzA"}, target{pkg{ImportPath: "x/p"}, "FuzzB"}

@@ -1,9 +1,8 @@
 // Package mutants proves that tests can fail: it takes one rule out of the code, and wants a test
 // to notice.
 //
-//	Suite ── for each Mutant: its Edits over the sources (go build -overlay) ──► the test has to fail
-//	  │                                                                    │ what it noticed, within how much
-//	  └── Fit, in every run: the texts are there, each death is on record ◄── record: a CSV file beside the list
+// A Suite has a list of mutants. Each Mutant has edits of the sources, which go build -overlay
+// applies, and a test that has to fail. A death is recorded in a CSV file beside the list.
 //
 // Production code has no switches for it. Compiling and running every mutant takes long. Run
 // therefore does it only on request (MUTANTS), and puts each death on record. Fit always runs.

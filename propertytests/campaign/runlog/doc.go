@@ -1,5 +1,5 @@
 // Package runlog keeps what a long run has come to, part after part, in a file of comma-separated
-// values: a run can be stopped at any time, goes on where its file ends, and plays nothing twice.
+// values: a run can be stopped at any time, continues where its file ends, and plays nothing twice.
 //
 //	head    played, first_seed, last_seed, …
 //	row     one part that was played to its end

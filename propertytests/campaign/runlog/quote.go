@@ -10,7 +10,7 @@ import (
 )
 
 // Quoted fails the test unless docs/verification/runs.md of the module whose root is given quotes
-// what a command says of a file now, in a block that begins with the command.
+// what a command says about a file now, in a block that begins with the command.
 func Quoted(t testing.TB, root, command string, tell func(io.Writer) error) {
 	t.Helper()
 	document, err := os.ReadFile(filepath.Join(root, "docs", "verification", "runs.md"))

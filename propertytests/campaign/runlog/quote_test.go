@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// complaints is a test that is told of errors and goes on.
+// complaints is a test that is told of errors and continues.
 type complaints struct {
 	testing.TB
 	n int

@@ -63,7 +63,7 @@ func TestATableThatCannotBeRead(t *testing.T) {
 func TestRunsShareATable(t *testing.T) {
 	const runs, parts = 4, 100
 	table := newTable(t)
-	if err := table.Add(row{what: "first"}); err != nil { // who begins a file is alone
+	if err := table.Add(row{what: "first"}); err != nil { // the one that begins a file is alone
 		t.Fatal(err)
 	}
 	var playing sync.WaitGroup

@@ -1,7 +1,7 @@
 // Package schedules plays simulated schedules, and storms on the real server in virtual time, range
 // after range of seeds, and adds a line to propertytests/campaign/schedules.csv for each range. It
-// goes on where the file ends, so that a long run can be stopped at any time, and nothing is played
-// twice.
+// continues where the file ends, so that a long run can be stopped at any time, and nothing is
+// played twice.
 //
 //	go run ./propertytests/campaign schedules -of elections -for 1h
 //	go run ./propertytests/campaign schedules -of losses -for 1h
@@ -13,7 +13,7 @@
 // A violation is told as the test tells it, is counted in the file, and ends the run. The line of
 // its range says how many schedules were played, the one with the violation among them, and has the
 // counters that the test tells then, or 0 where it tells none. The last seed is that of the
-// violation, if it was drawn by its seed, and the next run goes on behind it. Of a test that ends
+// violation, if it was drawn by its seed, and the next run continues behind it. Of a test that ends
 // without saying how far it came, as in a panic, no schedule is counted. Older lines with a
 // violation and without terms give the whole range instead of what was played.
 //

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestStormsArePlayed: what the real test says of storms is read; each range takes seeds of its
+// TestStormsArePlayed: what the real test says about storms is read; each range takes seeds of its
 // own; one that fails is told, counted, and not played again; one that is interrupted does not
 // count.
 func TestStormsArePlayed(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/campaign/runlog"
 )
 
-// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says of the file is what the file
+// TestTheDocumentQuotesTheSums: what docs/verification/runs.md says about the file is what the file
 // comes to.
 func TestTheDocumentQuotesTheSums(t *testing.T) {
 	lines, err := table("../schedules.csv").Read()

@@ -1,8 +1,4 @@
-// Package sources marks Go sources, so that a figure on record says of which ones it is.
-//
-//	In(module, directories) ─────────┐
-//	                                 ├──► files ──► Mark: the same for the same texts under the same names
-//	Under(module, package of tests) ─┘
+// Package sources marks Go sources, so that a figure on record says which ones it is.
 //
 // Promises:
 //   - Files with the same mark hold the same, up to a chance of 2^-32.

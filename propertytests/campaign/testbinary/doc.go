@@ -1,7 +1,5 @@
 // Package testbinary compiles the tests of a package once, and plays them again and again.
 //
-//	In ──► Binary ──► Build ──► Play: one run, with its environment ──► what it says
-//
 // Promises:
 //   - A run that is interrupted ends with all processes that it has started, and its error is that
 //     of the context.

@@ -175,9 +175,9 @@ func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 	})
 }
 
-// Await waits until cond holds, and ends the test with what everybody says of the role when it has
-// not within that time. On the virtual clock it looks when everything has settled: who leads has
-// begun, who has ended has written so down.
+// Await waits until cond holds, and ends the test with what everybody says about the role when it
+// has not within that time. On the virtual clock it looks when everything has settled: who leads
+// has begun, who has ended has written so down.
 func (a *Arena) Await(what, role string, within time.Duration, cond func() bool) {
 	a.TB.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -193,7 +193,7 @@ func (a *Arena) Await(what, role string, within time.Duration, cond func() bool)
 	}
 }
 
-// state is what everybody alive says of a role.
+// state is what everybody alive says about a role.
 func (a *Arena) state(role string) (lines string) {
 	for _, p := range a.Alive() {
 		e := p.Elections[role]

@@ -1,11 +1,9 @@
 // Package elections is where processes contend for roles while everything goes wrong, and where
 // every promise of package election is checked against what they did.
 //
-//	Process ── Link ──┐                     ┌── RecordLog: every record that was stored
-//	Process ── Link ──┼── Server (one bucket)┤
-//	Process ── Link ──┘                     └── operator: evicts, deletes, garbles
-//	   │
-//	   └── work, callbacks, samples of IsLeader ──► Ledger: who believed what, from when to when
+// Processes reach one server, each over a Link. An operator evicts, deletes and garbles. The
+// RecordLog has every record that was stored. The Ledger has which process believed what, from when
+// to when: it is told by the work, the callbacks, and samples of IsLeader.
 //
 // A Process is what a program has of its own: a connection along a path that can be broken, a clock
 // of its own pace, a session, an election for each role, and work that writes down when it was

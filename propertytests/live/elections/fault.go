@@ -64,7 +64,7 @@ func (s *electionStorm) shrink(p *Process) bool {
 		return false
 	}
 	p.gone.Store(true)
-	p.wg.Go(func() { // its work may drain while the storm goes on; what is not drained keeps its lease
+	p.wg.Go(func() { // its work may drain while the storm lasts; what is not drained keeps its lease
 		_ = p.Session.Close(context.Background())
 	})
 	s.Doom(p, 6*s.TTL)
@@ -120,7 +120,8 @@ func (s *electionStorm) garbleMember(p *Process) bool {
 }
 
 // stallWatches lets every watch of a process hear that all is well, and nothing else, for a while;
-// then somebody is evicted. The operator's own watches go on: the RecordLog is to see everything.
+// then somebody is evicted. The operator's own watches continue: the RecordLog is to see
+// everything.
 func (s *electionStorm) stallWatches(p *Process) bool {
 	js, err := jetstream.New(s.a.operator)
 	if err != nil {

@@ -39,18 +39,18 @@ func (h Hold) String() string {
 // IsLeader is seen true later.
 //
 // In real time goroutines run when they come to it, so that the end of the context may be written
-// down long after it. But belief ends by itself at the session's deadline, whoever runs. So a
-// stretch ends at the earlier of the two, with the deadline as it was last read, and never before
+// down long after it. But belief ends by itself at the session's deadline, no matter what runs. So
+// a stretch ends at the earlier of the two, with the deadline as it was last read, and never before
 // IsLeader was last seen true. Two stretches are not exact then:
 //   - A stretch is too short if the deadline was put off after it was last read, and has passed
 //     before it was read again. That takes a process that is not renewed in time and then stands
 //     still, or a few milliseconds between two samples.
 //   - A stretch is too long if belief has ended before the deadline and that is written down late.
-//     As a rule nobody else may lead meanwhile, so that it is no false alarm: a role is given away
-//     after its work has returned, which is written down before, and whoever takes it from a
-//     session waits until a margin after its deadline. Only what is taken away by force, or is lost
-//     in the store, may be led sooner: a TTL after that, which a process that sees nothing and then
-//     stands still may write down too late.
+//     As a rule nobody else may lead meanwhile, so that it is not a false alarm: a role is given
+//     away after its work has returned, which is written down before, and a process that takes it
+//     from a session waits until a margin after its deadline. Only what is taken away by force, or
+//     is lost in the store, may be led sooner: a TTL after that, which a process that sees nothing
+//     and then stands still may write down too late.
 type Ledger struct {
 	mu         sync.Mutex
 	holds      map[string][]*Hold // by role, as they began

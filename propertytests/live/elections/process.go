@@ -189,7 +189,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a
+// Crash cuts the process off for ever. Inside, it continues for as long as it believes: so does a
 // machine that was frozen.
 func (p *Process) Crash() {
 	p.gone.Store(true)

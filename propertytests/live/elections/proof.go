@@ -8,7 +8,7 @@ import (
 // A Tally counts these of a storm, beside events and faults.
 const (
 	joined      = "joined"       // processes of the fault "join" whose session has opened
-	leaseClosed = "lease closed" // processes of the fault "leave" that have left in good order
+	leaseClosed = "lease closed" // processes of the fault "leave" that have left cleanly
 )
 
 // overtime is how many stretches of weather a storm has, after its length, for what it owes. Two

@@ -90,7 +90,7 @@ func TestLedSince(t *testing.T) {
 	l.Promoted(p.String(), "r", 2, 11, crashed.Add(time.Millisecond), time.Time{}) // its claim had landed
 	l.Promoted("q#2", "s", 1, 12, crashed.Add(time.Second), time.Time{})
 	if l.ledSince("r", crashed, p) {
-		t.Error("a term of before, one of who has crashed, and one of another role count")
+		t.Error("a term of before, one of a process that has crashed, and one of another role count")
 	}
 	if l.Promoted("q#2", "r", 1, 13, crashed, time.Time{}); !l.ledSince("r", crashed, p) {
 		t.Error("the next term does not count")

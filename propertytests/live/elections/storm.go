@@ -48,7 +48,7 @@ type electionStorm struct {
 }
 
 // Rage runs the storm to its end, and checks everything on the way. It ends when its length is over
-// and it owes nothing any more; one that goes on owing, for overtime stretches, fails the test.
+// and it owes nothing any more; one that keeps owing, for overtime stretches, fails the test.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
 	s := &electionStorm{Storm: plan, a: a}
@@ -116,7 +116,7 @@ func (s *electionStorm) join(name string) *Process {
 	}
 	plan := Plan{
 		Name: name, Session: cfg, Seed: s.Rand.Uint64(),
-		// who leads all roles leaves in good order, as a rule
+		// a leader of all roles leaves cleanly, as a rule
 		Work: Work{Drain: s.TTL / 4, StuckOneIn: max(40, 4*s.Roles), FailOneIn: 12},
 		Rate: 1 + s.Skew*(2*s.Rand.Float64()-1), Offset: s.Below(48*time.Hour) - 24*time.Hour,
 	}
@@ -142,8 +142,8 @@ func (s *electionStorm) someone() *Process {
 
 func (s *electionStorm) role() string { return s.roles[s.Rand.IntN(len(s.roles))] }
 
-// target prefers whoever was hit last, since it takes two faults to make a disaster, and whoever
-// leads something, since faults elsewhere are seldom noticed.
+// target prefers the process that was hit last, since it takes two faults to make a disaster, and
+// one that leads something, since faults elsewhere are seldom noticed.
 func (s *electionStorm) target() *Process {
 	if s.Rand.IntN(3) == 0 && s.victim != nil && s.victim.Alive() {
 		return s.victim

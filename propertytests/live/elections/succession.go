@@ -44,8 +44,8 @@ func (s *electionStorm) crashLeader() {
 }
 
 // quiet waits until a role is led and what was before can be felt no more: watches that were
-// stalled go on, links that were cut are known to be, and everybody sees the sessions of those who
-// take part and no others.
+// stalled continue, links that were cut are known to be, and everybody sees the sessions of those
+// who take part and no others.
 func (s *electionStorm) quiet(role string) {
 	s.a.TB.Helper()
 	s.Pass(3 * s.longest())

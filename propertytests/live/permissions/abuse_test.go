@@ -97,9 +97,10 @@ func TestAnObserverCanHaveTheServerWriteGarbage(t *testing.T) {
 	}, published(t))
 }
 
-// TestAWorkersRecordIsNoOrder: a consumer delivers wherever whoever makes it says, but for the
+// TestAWorkersRecordIsNoOrder: a consumer delivers to the subject that its maker chose, but for the
 // subjects of its own stream, so a worker can have its record delivered where orders are heard,
-// though it may not publish there. It keeps the subject under which it was stored, and is no order.
+// though it may not publish there. It keeps the subject under which it was stored, and is not an
+// order.
 func TestAWorkersRecordIsNoOrder(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var heard denials

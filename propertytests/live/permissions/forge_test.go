@@ -21,9 +21,9 @@ func vacancy() []byte {
 	return record.Encode(record.Role{V: record.Version, Vacant: true, By: "a", TTLms: 1000})
 }
 
-// TestNobodyForgesARole: who may store a text of his own and read it again cannot have the answer
-// stored as a role's record. A direct get would do that: its answer is the bare text, sent to where
-// the request says. Nobody may make one, and none of our streams answers one.
+// TestNobodyForgesARole: a user that may store a text of its own and read it again cannot have the
+// answer stored as a role's record. A direct get would do that: its answer is the bare text, sent
+// to where the request says. Nobody may make one, and none of our streams answers one.
 func TestNobodyForgesARole(t *testing.T) {
 	for _, by := range []struct{ user, key, stream string }{
 		{"f", "$KV.ledger.forged", "KV_ledger"},
@@ -85,12 +85,12 @@ func TestAConsumerCannotForgeARole(t *testing.T) {
 	}
 }
 
-// TestTwoLeadForALease: what is declared ended, by whoever may write that, is ended for everybody
-// but for a leader who cannot hear it. So who may end sessions, which is every candidate, and who
-// may read by direct gets what he writes into any bucket of the account, can have a second one
-// lead. It lasts until the first one's own clock ends its term, TTL - margin after its last
-// acknowledged heartbeat; and the second one's epoch is the larger one, so fences refuse what the
-// first one still does.
+// TestTwoLeadForALease: what is declared ended, by anybody who may write that, is ended for
+// everybody but for a leader who cannot hear it. So a user that may end sessions, which is every
+// candidate, and that may read by direct gets what he writes into any bucket of the account, can
+// have a second one lead. It lasts until the first one's own clock ends its term, TTL - margin
+// after its last acknowledged heartbeat; and the second one's epoch is the larger one, so fences
+// refuse what the first one still does.
 func TestTwoLeadForALease(t *testing.T) {
 	for name, forge := range map[string]func(t *testing.T, s *natsrun.Server, heard *denials){
 		"a candidate kills a session that lives": func(t *testing.T, s *natsrun.Server, heard *denials) {
@@ -100,7 +100,7 @@ func TestTwoLeadForALease(t *testing.T) {
 			}
 		},
 		"a bucket of the account has direct gets": func(t *testing.T, s *natsrun.Server, heard *denials) {
-			owner := as(t, s, "owner", heard) // for whoever may write to that bucket and make them
+			owner := as(t, s, "owner", heard) // for users that may write to that bucket and make them
 			js, err := jetstream.New(owner)
 			if err != nil {
 				t.Fatal(err)

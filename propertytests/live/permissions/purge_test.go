@@ -29,7 +29,7 @@ func rollUp(t *testing.T, nc *nats.Conn, subject, what string) string {
 // TestWhoMayWriteOneRecordCanPurgeTheBucket: expiry markers need a stream that allows roll-ups (the
 // server insists on it), and a roll-up of the whole stream is a header of any record. It is worth
 // what a candidate can do with kills: who leads loses its session, or ends by its clock if it hears
-// nothing, and epochs go on rising. If this fails because the server refuses it, the documents may
+// nothing, and epochs keep rising. If this fails because the server refuses it, the documents may
 // promise more.
 func TestWhoMayWriteOneRecordCanPurgeTheBucket(t *testing.T) {
 	for user, subject := range map[string]string{"b": "$KV.roles.probe.b", "w": "$KV.roles.w.lease.w"} {

@@ -47,7 +47,7 @@ func published(t *testing.T) func(*natsrun.Options) {
 }
 
 // settles is for the beginning of a test in a bubble: its clean-up lets a second pass before the
-// server is shut down. The server leaves behind whoever was about to flush a file, for a
+// server is shut down. The server leaves behind a goroutine that was about to flush a file, for a
 // millisecond, and a bubble may not end before everybody has.
 func settles(t *testing.T) { t.Cleanup(func() { time.Sleep(time.Second) }) }
 
@@ -123,7 +123,7 @@ func open(t *testing.T, s *election.Session, nc *nats.Conn) {
 	}
 }
 
-// leave closes a session in good order, if it was not closed before.
+// leave closes a session cleanly, if it was not closed before.
 func leave(t *testing.T, s *election.Session) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

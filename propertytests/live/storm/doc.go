@@ -2,8 +2,9 @@
 // faults that are drawn by weight, heals the paths that it has broken, and ends what is left of
 // crashed processes.
 //
-//	Fault ──► Draw (by weight) ──► Throw ──► a process: its path is broken (Hurt), or it is doomed (Doom)
-//	Pass: time goes by, the doomed end          HealOne, HealAll: paths are whole again
+// Draw chooses a Fault by its weight, and Throw strikes a process with it. Hurt breaks its path,
+// and Doom ends the process. Pass lets time go by, and the doomed end. HealOne and HealAll make
+// paths whole again.
 //
 // Promises:
 //   - A storm is a function of its seed: everything is drawn from one source, in the order of its

@@ -6,12 +6,12 @@
 //	TestTasksStorms    tasks: what live/tasks throws at them (T1 to T5, ticks, unique keys)
 //
 // Promises:
-//   - Each shape of elections goes on until it has proven something by itself: every kind of fault
-//     that it can have has struck it (links cut, held in one direction and in both, delayed, reset
-//     and refused, processes that join, leave, crash and come twice, records deleted and garbled,
-//     watches stalled, roles taken and passed on; the server restarted where there are files), a
-//     process has joined and one has left in good order, sessions were lost and killed, every role
-//     has had a second term, and a leader that crashed in the calm was followed in time.
+//   - Each shape of elections continues until it has proven something by itself: every kind of
+//     fault that it can have has struck it (links cut, held in one direction and in both, delayed,
+//     reset and refused, processes that join, leave, crash and come twice, records deleted and
+//     garbled, watches stalled, roles taken and passed on; the server restarted where there are
+//     files), a process has joined and one has left cleanly, sessions were lost and killed, every
+//     role has had a second term, and a leader that crashed in the calm was followed in time.
 //   - One shape has a hundred candidates of a role and one has a thousand roles of a process, all
 //     of them seen in line before the first fault; fifty and two hundred and fifty under the race
 //     detector. -short changes nothing.
@@ -20,7 +20,7 @@
 //     happened that is rarer.
 //
 // Failures: a violation is told with the seed, the faults that led to it and the stretches that
-// overlap; a storm that goes on without what it is to prove fails in the end, and says what is
+// overlap; a storm that continues without what it is to prove fails in the end, and says what is
 // missing. One shape alone (-run TestBubbleStorms/restarts) may lack what only the others bring
 // about: for that, set fewer than 40 hours.
 //

@@ -68,8 +68,8 @@ const (
 // a leader crashes, and what it led is led again within its TTL by the slowest clock.
 //
 // Each shape proves something by itself: it has all its candidates in line before the first fault,
-// and goes on until each kind of fault has struck it and every role has had a second term. All of
-// them together go on until what is rarer has happened too.
+// and continues until each kind of fault has struck it and every role has had a second term. All of
+// them together continue until what is rarer has happened too.
 //
 // ROLEMANAGER_STORM_HOURS sets how many virtual hours all of them last together,
 // ROLEMANAGER_STORM_SEED the first seed, and ROLEMANAGER_STORM_LULL by how much the quiet between

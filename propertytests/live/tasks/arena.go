@@ -44,7 +44,7 @@ type Arena struct {
 	Restarts bool
 
 	replicas  int
-	stepping  bool // the server's wall clock is no measure of anything
+	stepping  bool // the server's wall clock does not measure anything
 	conns     []*nats.Conn
 	mu        sync.Mutex
 	processes []*Process

@@ -1,11 +1,9 @@
 // Package tasks is where processes hand out and run tasks while everything goes wrong, and where
 // every promise of package assign is checked against what they did.
 //
-//	Process ── Link ──┐                      ┌── RecordLog: every record of the stream, every session that ended
-//	Process ── Snip ──┼── Server (one stream) ┤
-//	Client  ── Link ──┘                      └── operator: a path without faults
-//	   │
-//	   └── handlers ──► Ledger: which attempt ran where, from when to when, and what it was given
+// Processes and clients reach one server over a Link or a Snip, which can harm their messages. An
+// operator has a path without faults. The RecordLog has every record of the stream, and every
+// session that ended. The Ledger has which attempt ran where, from when to when, and its input.
 //
 // Check compares the records with the ledger, which know nothing of each other:
 //

@@ -87,7 +87,7 @@ func (s *taskStorm) shrink(p *Process) bool {
 	return true
 }
 
-// roll restarts every process in turn, in good order: each comes back under its name when it has
+// roll restarts every process in turn, cleanly: each comes back under its name when it has
 // gone, or is replaced by another before it goes.
 func (s *taskStorm) roll(*Process) bool {
 	surge := s.oneIn(2)
@@ -123,7 +123,7 @@ func (s *taskStorm) stepDown(*Process) bool {
 	return p.Election.StepDown(ctx) == nil
 }
 
-// client breaks the path of who submits.
+// client breaks the path of a submitter.
 func (s *taskStorm) client(*Process) bool {
 	l := s.a.Path
 	[]func(){

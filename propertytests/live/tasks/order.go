@@ -18,7 +18,7 @@ type Order struct {
 	Permanent bool          // the first attempt fails for good
 	Panic     bool          // it fails by panicking
 	Steps     int           // checkpoints that it leaves on its way
-	Stubborn  time.Duration // it goes on for so long after its context has ended
+	Stubborn  time.Duration // it continues for so long after its context has ended
 }
 
 // Kinds are the kinds of the tasks here: their policies differ, what they do is in the order.

@@ -24,7 +24,7 @@ type Plan struct {
 	Idle   bool // it takes no tasks while it leads
 	Slots  int
 	Budget int // how many workers a task may lose (100)
-	// Drain is how long what runs may go on when the session is closed (the TTL).
+	// Drain is how long what runs may continue when the session is closed (the TTL).
 	Drain time.Duration
 	// Path, when set, stands before the process's link.
 	Path func(l *natsrun.Link) nats.CustomDialer
@@ -157,14 +157,14 @@ func (p *Process) open() bool {
 	}
 }
 
-// Crash cuts the process off for ever. Inside, it goes on for as long as it believes: so does a
+// Crash cuts the process off for ever. Inside, it continues for as long as it believes: so does a
 // machine that was frozen.
 func (p *Process) Crash() {
 	p.gone.Store(true)
 	p.Link.Cut()
 }
 
-// Leave closes the session in good order, in a goroutine of the process's own.
+// Leave closes the session cleanly, in a goroutine of the process's own.
 func (p *Process) Leave() {
 	p.gone.Store(true)
 	p.wg.Go(func() {

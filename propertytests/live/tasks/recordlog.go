@@ -163,7 +163,7 @@ func (c *RecordLog) take(id string, revision uint64, stored time.Time, h nats.He
 	if known {
 		return
 	}
-	c.tasks[id] = slices.Insert(slices.Clone(history), i, r) // who has read the history keeps what he has
+	c.tasks[id] = slices.Insert(slices.Clone(history), i, r) // a reader of the history keeps its copy
 	if r.Outcome != nil {
 		c.a.Tally.Add("stored/"+r.Outcome.Status, 1)
 	}

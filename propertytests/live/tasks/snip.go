@@ -80,7 +80,7 @@ func (s *Snip) Subjects() []string {
 	return append([]string(nil), s.writes...)
 }
 
-// pass decides on a message to a subject, inside a batch or not: whether it goes on its way.
+// pass decides on a message to a subject, inside a batch or not: whether it continues its way.
 func (s *Snip) pass(subject string, inside bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type Storm struct {
 	Length     time.Duration
 	Lull       time.Duration // the longest quiet between storms
 	Restarts   bool          // the server is restarted too: its stores are files
-	Peaceful   bool          // nothing breaks: processes come and go in good order, as when a new version is rolled out
+	Peaceful   bool          // nothing breaks: processes come and go cleanly, as when a new version is rolled out
 }
 
 // taskStorm is one that rages.

@@ -37,8 +37,8 @@ func (a *Arena) Check() bool {
 	return len(violations) == 0
 }
 
-// heeding is how long a goroutine may take to go on in real time, when the machine does something
-// else: to call a handler, and to return from one whose context has ended.
+// heeding is how long a goroutine may take to continue in real time, when the machine does
+// something else: to call a handler, and to return from one whose context has ended.
 const heeding = time.Second
 
 func (a *Arena) violations() (violations []Violation) {

@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// checkUnharmed reports, after a storm in which processes only came and went in good order, every
+// checkUnharmed reports, after a storm in which processes only came and went cleanly, every
 // task that is dead for that, and every worker that counts as lost: none was, and nothing that was
 // given back counts as a failure.
 func (a *Arena) checkUnharmed() {

@@ -71,7 +71,7 @@ func (s *taskStorm) submit() {
 	if s.oneIn(3) {
 		o.Steps = 1 + s.Rand.IntN(4)
 	}
-	if s.oneIn(10) && !s.Peaceful { // who does not return in time is lost like one who crashes
+	if s.oneIn(10) && !s.Peaceful { // a worker that does not return in time is lost like one that crashes
 		o.Stubborn = s.upTo(ttl)
 	}
 	opts := []assign.SubmitOption{assign.WithID(id)}

@@ -20,9 +20,9 @@ import (
 //	      - the one's lease or role was overwritten by mistake: at its revision had stood something else, which is lost
 //	      - the other's claimant took the session of the one for dead, since a later lease of it was lost
 //	E2  nobody leads at an epoch below one that it has been shown of the role, or below what it knew when it claimed it;
-//	    and whoever is told of a write of its own below what it knew has ended; a term begins after one above it only if
-//	    who claimed that one took the session of this one for dead, since a later lease of it was lost
-//	E3  at a resource none lands below what has landed, though whoever leads be refused
+//	    and a process that is told of a write of its own below what it knew has ended; a term begins after one above it
+//	    only if its claimant took the session of this one for dead, since a later lease of it was lost
+//	E3  at a resource none lands below what has landed, even if the leader is refused
 //
 // The other promises hold as ever, once every doubt is settled.
 
@@ -55,8 +55,8 @@ func (s *store) has(p record.Peer, session uint64) bool {
 
 // outlastsLoss is until when at most a process believes in a term whose record is lost. A beat that
 // is acknowledged after that ends it, so it lasts as long as those before. Only while a rotation is
-// open may the watch have come to later revisions and the term go on: for as long again, until the
-// next heartbeat; and who stands still just then believes by the last one.
+// open may the watch have come to later revisions and the term continue: for as long again, until
+// the next heartbeat; and who stands still just then believes by the last one.
 func (p *process) outlastsLoss(t *work) time.Duration {
 	lasts := p.cfg.TTL - p.cfg.Margin
 	if t.rotating {
@@ -175,15 +175,16 @@ func (p *process) misled(role string) (nobody record.Peer) {
 	return holder
 }
 
-// overMisled reports whether the term at an epoch was claimed over one of p by who took its session
-// for dead by a lease that is lost: before p was shown its own record, as it may be.
+// overMisled reports whether the term at an epoch was claimed over one of p by the process that
+// took its session for dead by a lease that is lost: before p was shown its own record, as it may
+// be.
 func (w *world) overMisled(p *process, epoch uint64) bool {
 	c := w.store.at(epoch)
 	return c != nil && w.sent[c.entry.Role.Token].misled == p.peer()
 }
 
-// checkEnds: whoever is told that a write of its own won at or below a revision that it knew when
-// it sent that has ended. A win over nothing may be of another bucket: the watch tells.
+// checkEnds: a process that is told that a write of its own won at or below a revision that it knew
+// when it sent that has ended. A win over nothing may be of another bucket: the watch tells.
 func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64) {
 	if ev.Outcome != record.Won || ev.Revision > known || !p.alive || p.paused {
 		return
@@ -191,15 +192,16 @@ func (p *process) checkEnds(x protocol.Write, ev protocol.Written, known uint64)
 	if over := x.Expect == 0 && x.GuardKey == ""; over {
 		p.below[ev.Revision] = true
 	} else {
-		p.w.violate("E2: %s goes on though it knew of revision %d and its write of %s has got %d", p, known, x.Key,
+		p.w.violate("E2: %s continues though it knew of revision %d and its write of %s has got %d", p, known, x.Key,
 			ev.Revision)
 	}
 }
 
-// checkShown: whoever has been shown such a win over nothing has ended.
+// checkShown: a process that has been shown such a win over nothing has ended.
 func (p *process) checkShown(ev protocol.Event) {
 	if e, is := ev.(protocol.Delivered); is && p.alive && p.below[e.Revision] {
-		p.w.violate("E2: %s goes on though a write of its own over nothing is shown at %d, below what it knew", p, e.Revision)
+		p.w.violate("E2: %s continues though a write of its own over nothing is shown at %d, below what it knew", p,
+			e.Revision)
 	}
 	if _, whole := ev.(protocol.SnapshotDone); whole {
 		clear(p.below)

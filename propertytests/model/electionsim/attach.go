@@ -10,7 +10,7 @@ import (
 // A driver gives these errors for a bucket that is not there, or not the one that it has opened.
 var (
 	errGone      = errors.New("the bucket was not found")
-	errMadeAgain = errors.New("the bucket was deleted and made again")
+	errMadeAgain = errors.New("the bucket was deleted and recreated")
 )
 
 // attach makes a watch as a driver does: if there is no bucket, that fails; and then it asks when
@@ -98,7 +98,7 @@ func (p *process) outlived(fault error) bool {
 	return true
 }
 
-// comeBack: whoever has started the process starts it again.
+// comeBack: the supervisor of the process starts it again.
 func (p *process) comeBack() {
 	p.returning = true
 	p.w.after(p.w.between(0, 2*time.Second), p.restart)

@@ -10,9 +10,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// believe takes up what the last step says of the terms, and checks E1: whoever believes now,
-// nobody else does in the same bucket. It covers every moment up to the next step, since belief
-// ends by itself on the process's own clock.
+// believe takes up what the last step says about the terms, and checks E1: a process that believes
+// now, nobody else does in the same bucket. It covers every moment up to the next step, since
+// belief ends by itself on the process's own clock.
 func (p *process) believe() {
 	w := p.w
 	p.until = p.when(p.m.TrustedUntil())
@@ -64,7 +64,7 @@ func (w *world) grant(p *process, t *work, token string) {
 	}
 	w.granted[epoch] = p
 	if c == nil {
-		w.violate("E2: epoch %d of %s is no revision", epoch, role)
+		w.violate("E2: epoch %d of %s is not a revision", epoch, role)
 		return
 	}
 	if c.key != record.RoleKey(role) || c.entry.Role.Token != token || c.entry.Role.ID != p.instance {
@@ -130,8 +130,8 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 	delete(p.beats, x.ID)
 }
 
-// checkAwake: whoever begins to lead or to work does not say that it is idle, since others may end
-// it at once then.
+// checkAwake: a process that begins to lead or to work does not say that it is idle, since others
+// may end it at once then.
 func (p *process) checkAwake(what string) {
 	c := p.w.store.newest(record.LeaseKey(p.peer()))
 	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == record.Idle && c.entry.Lease.Session == p.session {
@@ -141,7 +141,7 @@ func (p *process) checkAwake(what string) {
 
 // checkEvicted: nobody ends a term for a record that was changed while its own stands, or the
 // rotation of it that it has sent: unless that has been open for so long that others would not wait
-// for it any more. (What was shown may be lost by now.)
+// for it any more. (What was shown may be lost already.)
 func (p *process) checkEvicted(t *work) {
 	c := p.w.store.newest(record.RoleKey(t.role))
 	if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.ID != p.instance ||
@@ -157,9 +157,9 @@ func (p *process) checkEvicted(t *work) {
 	}
 }
 
-// checkKill: who is killed has stopped believing in its session, by its own clock, unless it had
-// said that it is idle, and a role or a new process of its name was waiting for it; and then
-// nothing is at work under it.
+// checkKill: a process that is killed has stopped believing in its session, by its own clock,
+// unless it had said that it is idle, and a role or a new process of its name was waiting for it;
+// and then nothing is at work under it.
 func (w *world) checkKill(by *process, c *commit) {
 	past := w.store.keys[c.key]
 	if len(past) < 2 {

@@ -69,7 +69,7 @@ func (p *pair) create() (err error) {
 		return uncertain(err)
 	}
 	if state.FirstSeq <= p.last {
-		return fmt.Errorf("a bucket that was made again begins at revision %d, and %d was written before",
+		return fmt.Errorf("a bucket that was recreated begins at revision %d, and %d was written before",
 			state.FirstSeq, p.last)
 	}
 	p.model, p.base, p.delivered, p.whole = newStore(), state.FirstSeq, 0, false
@@ -119,7 +119,7 @@ func (p *pair) ours(revision uint64) uint64 {
 // now is the model's time, which decides nothing.
 func (p *pair) now() time.Duration { return time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
-// pass lets virtual time go on; the real one goes on by itself.
+// pass lets virtual time continue; the real one continues by itself.
 func (p *pair) pass(d time.Duration) {
 	if p.replicas == 1 {
 		time.Sleep(d)

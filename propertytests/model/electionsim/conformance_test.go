@@ -193,7 +193,7 @@ func conforms(t *testing.T, steps []conformStep, seen map[string]int) (err error
 			return
 		}
 		defer func() {
-			time.Sleep(time.Second) // whoever was about to flush a file has done so
+			time.Sleep(time.Second) // a goroutine that was about to flush a file has done so
 			err = errors.Join(err, s.Shutdown())
 		}()
 		nc, e := s.Connect()

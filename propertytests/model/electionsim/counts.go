@@ -29,7 +29,7 @@ type Counts struct {
 	GuardAdmitted, GuardRefused              int // writes to guarded resources
 	GuardDeposed, GuardOutlived              int // refused after those of a later term, and of a later bucket
 	GuardAfterLoss                           int // refused, where the record of either term was lost
-	// sent by whoever had ceased to lead; forged; resources made again from their floor
+	// sent by a process that had ceased to lead; forged; resources recreated from their floor
 	GuardUnaware, GuardForged, GuardRemade         int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them

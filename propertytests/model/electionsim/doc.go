@@ -1,10 +1,7 @@
 // Package electionsim plays the machine of internal/protocol in virtual time: several processes,
 // each a machine with a model of its driver, against a model of the bucket. It is where the
-// promises of the protocol are checked over drawn schedules.
-//
-//	Plan (drawn) ──► world: virtual time ──► faults ──► processes ◄──► store
-//	                           guarded resources ◄──────────┤            │ watches: delayed, stalled, skipping, lagging
-//	                                                     checks: E1 to E8
+// promises of the protocol are checked over drawn schedules. A Plan is drawn, with its faults. Each
+// process has a watch of the store, which may be delayed, stalled, skipping or lagging.
 //
 // The store is the one model among the tests; everything above it is the code that runs in
 // production, and so is the guard before each resource (fencing.Guard).
@@ -14,10 +11,10 @@
 //	E1  nobody believes in a term of a role while somebody else does: at every step, against what every process was last
 //	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made
 //	    again, this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
-//	E2  epochs of a role rise, each is granted once, to whoever wrote that record
+//	E2  epochs of a role rise, each is granted once, to the process that wrote that record
 //	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a
 //	    later term has written, no earlier one does, however late its writes arrive and however often the resource is
-//	    made again from the epoch that it keeps; also when the bucket is made again, and a term outlives its own.
+//	    recreated from the epoch that it keeps; also when the bucket is recreated, and a term outlives its own.
 //	    The leader in the bucket that is there is not refused. A forged token of the present epoch is a conflict; no
 //	    process ever shows one
 //	E4  terms of a role begin and end in turn within a process, the next not before the last has drained
@@ -28,16 +25,16 @@
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
 //
-// Beside these: who is killed has stopped believing in its session, or had said that it is idle
-// while a role waited for it; whose lease says so neither begins to lead nor does any work; every
-// command is answered, nothing is written before the first snapshot is complete, Next makes
+// Beside these: a process that is killed has stopped believing in its session, or had said that it
+// is idle while a role waited for it; whose lease says so neither begins to lead nor does any work;
+// every command is answered, nothing is written before the first snapshot is complete, Next makes
 // progress.
 //
 // A bucket may also lose its newest writes (GoBack), which it is trusted not to; what is promised
 // then stands in afterloss.go.
 //
 // Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not
-// being ended while one goes on under it, and this is where that is looked at.
+// being ended while one continues under it, and this is where that is looked at.
 //
 // # Failures
 //
@@ -54,7 +51,7 @@
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
 //	errand.go                          what it does under a session without a role
 //	network.go, faults.go, losses.go   what goes wrong
-//	recreate.go, attach.go             a bucket that is deleted and made again, and who notices
+//	recreate.go, attach.go             a bucket that is deleted and recreated, and who notices
 //	outlived.go                        what is checked of that
 //	goback.go, afterloss.go            a bucket that loses what it has acknowledged; what is checked then
 //	resource.go, ledger.go             what leaders write to, by their tokens; what may land there

@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// errOther is what a driver says of a bucket of the same name that is not the one it has opened.
+// errOther is what a driver says about a bucket of the same name that is not the one it has opened.
 var errOther = errors.New("another bucket has this name")
 
 // newElsewhere is another bucket of the same name, as two sites have that each made their own. Its

@@ -11,7 +11,7 @@ import (
 // begun as soon as the machine says that it may be, and ends with the session, or when the process
 // knows that the session is over.
 func (p *process) labour(d time.Duration) {
-	if p.closing || p.paused { // nor does what it would be begun by go on then
+	if p.closing || p.paused { // nor does what it would be begun by continue then
 		return
 	}
 	p.errands++

@@ -68,7 +68,7 @@ func (w *world) expire(key string) {
 	w.committed(w.store.put(w.now, key, nil, true))
 }
 
-// orphan makes everybody leave a role. Its record goes on to name the session in which its leader
+// orphan makes everybody leave a role. Its record continues to name the session in which its leader
 // has crashed, while that one is back and does something else, until somebody takes part in the
 // role again.
 func (w *world) orphan(role string, away time.Duration) {

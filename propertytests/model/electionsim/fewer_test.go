@@ -126,8 +126,8 @@ var (
 )
 
 // breaks is the promise that a plan breaks, E1 say, or what goes wrong of something without a name,
-// whoever and whenever it was; "" is none. One that makes the rules panic breaks what no other
-// does.
+// no matter which process, and when; "" is none. One that makes the rules panic breaks what no
+// other does.
 func breaks(plan *Plan) (what string) {
 	defer func() {
 		if recover() != nil {
@@ -148,7 +148,7 @@ func breaks(plan *Plan) (what string) {
 // TestFewer: of a plan that fails stays what it takes to break the same promise; the plan itself is
 // left as it was.
 func TestFewer(t *testing.T) {
-	needed := func(p *Plan) string { // whoever breaks another promise once the second member is gone
+	needed := func(p *Plan) string { // the process that breaks another promise once the second member is gone
 		lost := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Who == 1 && f.Kind == Cut })
 		switch {
 		case len(p.Members) < 2:

@@ -34,7 +34,7 @@ func (w *world) doomedBy(c *commit) {
 
 // lose takes the bucket back to before a revision; the next write gets that one again. Of several
 // replicas one may keep what the others have lost, and is never brought into line. Some processes
-// are cut off meanwhile, some make a new watch, and the watches of some go on.
+// are cut off meanwhile, some make a new watch, and the watches of some continue.
 func (w *world) lose(from uint64) {
 	s := w.store
 	if from = max(from, s.first); w.quiet || from >= s.next() {
@@ -71,9 +71,9 @@ func (w *world) lose(from uint64) {
 	}
 }
 
-// watchOn lets a watch go on though writes were lost. It is of a replica that had not come to them;
-// or of the one that keeps them, and shows them. No other watch outlives that its replica goes
-// back.
+// watchOn lets a watch continue though writes were lost. It is of a replica that had not come to
+// them; or of the one that keeps them, and shows them. No other watch outlives that its replica
+// goes back.
 func (p *process) watchOn(from uint64) {
 	f := p.feed
 	switch {

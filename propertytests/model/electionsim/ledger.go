@@ -26,7 +26,7 @@ func (a arrival) String() string {
 }
 
 // checkLedger checks E3: once a write of a later term has landed, none of an earlier one does,
-// whenever and however often the resource was made again; every other one does; and no two holders
+// whenever and however often the resource was recreated; every other one does; and no two holders
 // show one epoch. And who leads in the bucket that is there is not refused.
 func (w *world) checkLedger(l *ledger, s *shown, landed bool, refused error) {
 	last := l.last
@@ -71,15 +71,15 @@ func (s *shown) leads() bool {
 }
 
 // outlives reports whether the term of a write, or its session, is of a bucket that is gone:
-// whoever leads in the next one does not know of it.
+// the leader in the next one does not know of it.
 func (s *shown) outlives() bool {
 	return s.work.in.deleted || s.p.w.bucketOf(s.work.session).deleted
 }
 
 // afterLoss is what is left of that when the bucket has lost the record of one of the two: epochs
-// are granted again, and whoever leads by one is refused until epochs have passed those that a
+// are granted again, and a leader by one of them is refused until epochs have passed those that a
 // resource has seen. Still none below lands, nor a second holder of the same, unless the resource
-// was made again from the epoch alone.
+// was recreated from the epoch alone.
 func (w *world) afterLoss(l *ledger, s *shown, landed bool) {
 	if !landed {
 		w.Counts.GuardAfterLoss++

@@ -167,8 +167,8 @@ type question struct {
 	answer func(protocol.Done)
 }
 
-// ask carries a control request to whoever has that instance id, and the answer back; either may be
-// lost.
+// ask carries a control request to the process that has that instance id, and the answer back;
+// either may be lost.
 func (p *process) ask(a protocol.Ask) {
 	w, life, answered := p.w, p.life, false
 	answer := func(ok bool) {

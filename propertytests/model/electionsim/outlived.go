@@ -38,7 +38,7 @@ func (p *process) checkOutlived(t *work) {
 // That excuses nobody who knows: whose machine was shown the earlier term before it first sent its
 // own claim has to wait, as for any record that is missing. It is excused only if the first claim
 // of the role in the next bucket was of somebody who did not know: what is left of that one,
-// vacated in good order or of a dead session, says that nobody believes.
+// vacated cleanly or of a dead session, says that nobody believes.
 func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if w.lostAt > 0 {
 		return w.apartByLoss(p, t, q, u)

@@ -23,7 +23,7 @@ type MemberPlan struct {
 	VacateUndrained bool
 	Rotation        time.Duration
 	Worker          bool
-	Wide            bool // its watch carries workers too, as that of whoever gives them work does
+	Wide            bool // its watch carries workers too, as that of a scheduler does
 }
 
 // Noise is how the network and the watch treat single messages, in per mille.
@@ -82,7 +82,7 @@ const (
 	KindCount
 )
 
-// Recreate deletes the bucket, and makes it again after a while. Hardly anything goes on after it
+// Recreate deletes the bucket, and makes it again after a while. Hardly anything continues after it
 // as before, so it is not drawn as often as the others.
 const Recreate = KindCount
 

@@ -9,7 +9,7 @@ import (
 )
 
 // process is a machine and its driver: it carries effects out with delays, loses them, stops and
-// goes on.
+// continues.
 type process struct {
 	w        *world
 	slot     int
@@ -82,7 +82,7 @@ type work struct {
 	stuck    bool
 	in       *store // where it was granted
 	records  []*commit
-	rotating bool          // a rotation of it was sent, and it does not go on by that yet
+	rotating bool          // a rotation of it was sent, and it does not continue by that yet
 	lostAt   time.Duration // when its record was lost, 0: it stands
 	token    string        // of the claim that began it
 	shows    string        // the token of its present epoch
@@ -161,8 +161,9 @@ func (p *process) stop() {
 	p.life++
 }
 
-// hear and hand bring an event of the watch, or another one, to the machine, now or when it goes
-// on.
+// hear and hand bring an event of the watch, or another one, to the machine, now or when it
+// continues
+// .
 func (p *process) hear(ev protocol.Event) {
 	if p.paused {
 		p.heard = append(p.heard, ev)

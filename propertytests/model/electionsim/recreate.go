@@ -43,7 +43,7 @@ func (w *world) makeAgain() {
 	}
 	w.store = next
 	w.Counts.Recreated++
-	w.trace.add(w.now, nil, "bucket", "is made again")
+	w.trace.add(w.now, nil, "bucket", "is recreated")
 }
 
 // firstOfNext is the lowest revision with which the bucket after s may begin.

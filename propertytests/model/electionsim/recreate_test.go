@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestBucketMadeAgain: every schedule has its bucket deleted and made again, some of them twice, at
+// TestBucketMadeAgain: every schedule has its bucket deleted and recreated, some of them twice, at
 // once or after a gap, early or in the midst of other faults. The promises for that case hold, and
 // everything that makes it hard has happened.
 func TestBucketMadeAgain(t *testing.T) {
@@ -34,15 +34,15 @@ func TestBucketMadeAgain(t *testing.T) {
 		}
 	}
 	if total.Recreated < total.Schedules {
-		t.Errorf("%d buckets were made again in %d schedules", total.Recreated, total.Schedules)
+		t.Errorf("%d buckets were recreated in %d schedules", total.Recreated, total.Schedules)
 	}
 }
 
-// recreation is what must have happened around buckets that are made again: of a thousand drawn
+// recreation is what must have happened around buckets that are recreated: of a thousand drawn
 // schedules in 25 or more, and in some five or fewer.
 func (c Counts) recreation() (often, seldom map[string]int) {
 	often = map[string]int{
-		"buckets made again": c.Recreated, "sessions that found no bucket": c.Gone,
+		"buckets recreated": c.Recreated, "sessions that found no bucket": c.Gone,
 		"sessions that found another one":          c.MadeAgain,
 		"late writes that the next bucket refuses": c.LateRefused,
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // resource is what the leaders of one role write to: a guard of package fencing stands before it.
-// It keeps beside its data by which token the last write was, and is made again from that now and
+// It keeps beside its data by which token the last write was, and is recreated from that now and
 // then, as after a restart.
 type resource struct {
 	guard  *fencing.Guard
 	kept   fencing.Token
-	bare   bool // it was made again from an epoch alone, and nothing has landed since
+	bare   bool // it was recreated from an epoch alone, and nothing has landed since
 	ledger ledger
 }
 

@@ -23,7 +23,7 @@ func TestLedgerTells(t *testing.T) {
 		"two terms":          {[]write{{0, 1005, "x"}, {0, 1005, "y"}}, false, "two holders of one epoch"},
 		"a leader is late":   {[]write{{0, 1007, "x"}, {1, 1005, "y"}}, true, "though it leads"},
 	} {
-		for seed := range uint64(100) { // the resource is made again in between, or not
+		for seed := range uint64(100) { // the resource is recreated in between, or not
 			w := newWorld(&Plan{Seed: seed, Roles: 1})
 			for i, name := range []string{"a", "b"} {
 				p := w.newProcess(i, name, &MemberPlan{})

@@ -68,10 +68,10 @@ func (c Counts) mustCover(t *testing.T) {
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,
 		"duplicate ids": c.Duplicates, "closed sessions": c.Closed, "lost sessions": c.SessionsLost,
 		"guarded writes": c.GuardAdmitted, "stale ones": c.GuardRefused, "stale ones of deposed leaders": c.GuardDeposed,
-		"writes of who did not know yet": c.GuardUnaware, "forged ones": c.GuardForged,
-		"resources made again from their floor": c.GuardRemade,
-		"leaders crashed with their records":    c.WithRecords,
-		"skipped events":                        c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
+		"writes of former leaders that did not know yet": c.GuardUnaware, "forged ones": c.GuardForged,
+		"resources recreated from their floor": c.GuardRemade,
+		"leaders crashed with their records":   c.WithRecords,
+		"skipped events":                       c.Skipped, "snapshots of lagging replicas": c.Lagging, "proofs": c.Validated,
 	}
 	if c.CrashedIn < c.Schedules*3/4 {
 		t.Errorf("in only %d of %d schedules did a leader crash when all was quiet", c.CrashedIn, c.Schedules)
@@ -89,7 +89,7 @@ func (c Counts) mustCover(t *testing.T) {
 			t.Errorf("only %d faults of the kind %s in %d schedules", n, kind, c.Schedules)
 		}
 	}
-	// In few schedules is the bucket made again; TestBucketMadeAgain does that in all.
+	// In few schedules is the bucket recreated; TestBucketMadeAgain does that in all.
 	made, seldom := c.recreation()
 	for what, n := range made {
 		if n < max(1, c.Schedules/2500) {

@@ -18,7 +18,7 @@ type store struct {
 	lost []*commit            // what is not there any more, though it was acknowledged
 	all  []string             // the keys in the order of their first write
 	// restored says that the store is not the one that was there before: its revisions begin again.
-	// single is what it says of itself.
+	// single is what it says about itself.
 	restored, single bool
 
 	first   uint64 // its revisions begin with this one

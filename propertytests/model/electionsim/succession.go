@@ -126,9 +126,9 @@ func (w *world) watchesMade() (n int) {
 // kill, one is the first in line, and neither waits for anybody.
 //
 // Without its lease it is the same wait, from when that was lost. The record of a role is waited
-// for by the longest lease of those who may have written it last, and that may be the lease of
-// whoever claims it; or by L_max at most, by whoever has found a lease gone in its life, since it
-// may not know how long that was.
+// for by the longest lease of those who may have written it last, and that may be the lease of the
+// process that claims it; or by L_max at most, by one that has found a lease gone in its life,
+// since it may not know how long that was.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
 	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {

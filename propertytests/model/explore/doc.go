@@ -2,16 +2,16 @@
 // promise. It steps the core that runs in production: the state of the core is plain data, so it
 // can be copied, compared and stepped again from any state.
 //
-//	configuration ──► search: breadth first over all moves
-//	                     │ copies the machines (snapshot), looks at them without names and time (snapshot)
-//	                     ├── elections   internal/protocol, 2 or 3 members, 1 or 2 roles, 0 to 3 faults
-//	                     └── tasks       internal/protocol/tasks, 2 workers, 2 or 3 leaders, 1 or 2 tasks
+// Package search walks breadth first over all moves. Package snapshot copies the machines, and
+// compares them without names and time. There are two worlds. Package elections has
+// internal/protocol, with 2 or 3 members, 1 or 2 roles and 0 to 3 faults. Package tasks has
+// internal/protocol/tasks, with 2 workers, 2 or 3 leaders and 1 or 2 tasks.
 //
 // A simulation draws long schedules with many faults; this takes short ones with few, and leaves
 // none out within its bounds. Some configurations are searched whole, the others to a stated number
-// of states, the nearest first (explore.csv says of each which): of those nothing is said of what
-// lies further away. Where the search ends with "all there are", it has seen every state that the
-// configuration can reach, in any number of heartbeats: a state in which revisions, clocks and
+// of states, the nearest first (explore.csv says about each which): of those nothing is said about
+// what lies further away. Where the search ends with "all there are", it has seen every state that
+// the configuration can reach, in any number of heartbeats: a state in which revisions, clocks and
 // tokens are others but their order is the same is the same state. Faults are what is bounded: how
 // many of each kind, not when, nor for how long. But most configurations of elections are coarse,
 // which counts as faults some orders that need none (elections, under Coarse).
@@ -39,9 +39,10 @@
 // first takeover is further away than a million states. So some configurations begin where the
 // leader has crashed, or is paused, for almost a TTL. And each search counts the states that have
 // what the rules are about (landmarks.go in elections and tasks): a killed session, another leader,
-// work of a deposed one, an overtaken write; a deposed scheduler that goes on, a task that outlives
-// its scheduler, frames and reports that come late. All configurations of elections together have
-// to come by all of theirs, some of them each by itself, and so have those of tasks together.
+// work of a deposed one, an overtaken write; a deposed scheduler that continues, a task that
+// outlives its scheduler, frames and reports that come late. All configurations of elections
+// together have to come by all of theirs, some of them each by itself, and so have those of tasks
+// together.
 //
 // # Liveness
 //

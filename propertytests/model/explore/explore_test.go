@@ -30,8 +30,9 @@ var whole = []string{
 
 // ending are configurations so narrow that a long run comes to the end of them, each with the
 // landmarks that it cannot come by. It has to come by the others: all states of one in which
-// nothing happens say nothing. The work of who has crashed has ended with it, who is asked to go
-// waits for its own, and who is evicted is not followed before that has ended, unless it is slow.
+// nothing happens say nothing. The work of a process that has crashed has ended with it, who is
+// asked to go waits for its own, and who is evicted is not followed before that has ended, unless
+// it is slow.
 var ending = map[string][]string{
 	"three members, the leader is gone":                          {deposed},
 	"three members, two roles, the leader is gone":               {deposed},

@@ -21,7 +21,7 @@ type entry struct {
 	closed   bool // of a death: by its own process, and nothing of it is at work
 }
 
-// bucket is the one order of everything that is said of sessions and roles.
+// bucket is the one order of everything that is said about sessions and roles.
 type bucket struct {
 	log  []entry
 	base int // what stands before that was in a bucket that is gone, see remake
@@ -61,7 +61,7 @@ type participant struct {
 	up        bool
 	cut       bool
 	stopped   bool     // see pause
-	held      []func() // what waits until it goes on
+	held      []func() // what waits until it continues
 	session   uint64
 	belief    uint64 // counts the ends of belief, so that an old deadline means nothing
 	base      int    // of the bucket that it watches
@@ -254,8 +254,8 @@ func (p *participant) rejoin() {
 	}
 }
 
-// govern grants the role when its holder is dead, and now and then while it lives: that one goes on
-// for a while. Now and then it is rotated.
+// govern grants the role when its holder is dead, and now and then while it lives: that one
+// continues for a while. Now and then it is rotated.
 func (w *taskWorld) govern() {
 	w.after(w.Lease/4+w.upTo(w.Lease/4), w.govern)
 	holder := uint64(0)

@@ -28,7 +28,7 @@ const (
 
 var bucketNames = []string{"a", "b", "c"}
 
-// TestBucketConforms: sessions of the real library come and go on a real server, over links that
+// TestBucketConforms: sessions of the real library come and leave on a real server, over links that
 // are cut. Their records are put into the model of the bucket, one by one. Then every process of
 // the model sees the same of the model as the session in its place sees of the real bucket: who
 // leads at which epoch, whether its own member record is there, and which sessions are dead, of all
@@ -37,7 +37,7 @@ func TestBucketConforms(t *testing.T) {
 	ats.Register() // see natstest.Main
 	defer ats.Unregister()
 	seen := map[string]int{}
-	// Chance decides what happens: it goes on until everything has.
+	// Chance decides what happens: it continues until everything has.
 	wanted := []string{
 		"terms", "deaths", "a session over one that was not dead", "vacancies", "looks",
 		"looks at a leader", "looks at a dead one", "late readers",
@@ -69,7 +69,7 @@ func bucketConforms(t *testing.T, seed uint64, seen map[string]int) {
 		if err := s.Shutdown(); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Second) // whoever was about to flush a file has done so
+		time.Sleep(time.Second) // a goroutine that was about to flush a file has done so
 	})
 	a := elections.New(t, s, jetstream.MemoryStorage)
 	c := &bucketPair{t: t, a: a, seen: seen, rng: rand.New(rand.NewPCG(seed, 11)), now: map[string]*elections.Process{}}

@@ -82,7 +82,7 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 			w.fail("%s of the open task was removed", subject)
 		}
 		if _, defined := w.store.record("r." + id).(recurOf); family == "k" && defined {
-			w.fail("the last tick of %s was removed, and it goes on", id)
+			w.fail("the last tick of %s was removed, and it continues", id)
 		}
 		if family == "x" && w.store.open(id) && w.asked[life{id, w.lives[id]}] {
 			w.fail("the request to cancel the open task %s was removed", id)

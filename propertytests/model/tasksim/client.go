@@ -135,7 +135,7 @@ func (w *taskWorld) request(write func() (record.Outcome, bool), answer func(boo
 	})
 }
 
-// askCancel stores the request to cancel a task, if it is open: it holds whoever leads.
+// askCancel stores the request to cancel a task, if it is open: it holds under every leader.
 func (w *taskWorld) askCancel(id string) {
 	revision := w.store.last["q."+id]
 	if !w.store.open(id) {

@@ -124,7 +124,7 @@ func conforms(t *testing.T, steps []drawnWrite) (seen tally, err error) {
 			return
 		}
 		defer func() {
-			time.Sleep(time.Second) // whoever was about to flush a file has done so
+			time.Sleep(time.Second) // a goroutine that was about to flush a file has done so
 			err = errors.Join(err, s.Shutdown())
 		}()
 		seen, err = inStep(s, "ns", 1, steps)

@@ -7,7 +7,7 @@ import (
 
 // TestCrashAtEveryEffect lets the process of the scheduler crash after each of its effects in turn,
 // in a world without other faults: whatever was written, sent or answered before it, the next
-// scheduler goes on from there.
+// scheduler continues from there.
 func TestCrashAtEveryEffect(t *testing.T) {
 	quiet := Scenario{
 		Seed: 5, Processes: 3, Candidates: 3, Slots: 2, Tasks: 10, Lease: time.Second, Delay: 5 * time.Millisecond,
@@ -69,7 +69,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestNobodyPaysForPeace: where nothing breaks, and schedulers only come and go in good order, no
+// TestNobodyPaysForPeace: where nothing breaks, and schedulers only come and go cleanly, no
 // attempt counts as lost with its worker, also not one that a careful scheduler was about to begin.
 func TestNobodyPaysForPeace(t *testing.T) {
 	rests, notes := 0, 0

@@ -1,17 +1,19 @@
 // Package tasksim is a discrete-event simulation of tasks: the real rules of package
 // internal/protocol/tasks, with members that crash, are cut off and come back, schedulers that were
-// deposed and go on for a while, views that lag, frames that are lost, late, doubled or incomplete,
-// writes that arrive long after they were given up, outcomes that expire and ids that are used
-// again, processes that stand still for a while, buckets that are made again, terms that are
-// rotated, local clocks that are years apart and go at other rates, steps of the stream's clock,
-// processes of two versions, and results that the stream never takes.
+// deposed and continue for a while, views that lag, frames that are lost, late, doubled or
+// incomplete, writes that arrive long after they were given up, outcomes that expire and ids that
+// are used again, processes that stand still for a while, buckets that are recreated, terms that
+// are rotated, local clocks that are years apart and go at other rates, steps of the stream's
+// clock, processes of two versions, and results that the stream never takes.
 //
-//	scenario ──► world: an agenda of events on one clock
-//	               ├── bucket: one log of leases, members, roles and deaths; every process has its own lagging view
-//	               ├── store: the stream, with its conditions
-//	               ├── clients: submit (with unique keys), cancel, requeue dead tasks, pause, drain, define recurrences
-//	               ├── schedulers: tasks.Scheduler, any number of them at once
-//	               └── workers: workers.Worker behind frame.Addressee, which judges their frames as in a follower
+// A scenario is played in a world, which has an agenda of events on one clock, and these parts:
+//
+//   - bucket: one log of leases, members, roles and deaths. Every process has its own lagging view.
+//   - store: the stream, with its conditions
+//   - clients: submit (with unique keys), cancel, requeue dead tasks, pause, drain, define
+//     recurrences
+//   - schedulers: tasks.Scheduler, any number of them at once
+//   - workers: workers.Worker behind frame.Addressee, which judges their frames as in a follower
 //
 // Checked all the time:
 //   - no two live handlers of one task, but of sessions whose bucket is gone; attempts of a task

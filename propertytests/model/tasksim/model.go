@@ -109,7 +109,7 @@ func (l *lead) checkExpiry(e *tasks.WriteOutcome) {
 	}
 	record := &l.w.store.log[e.Revision-1]
 	age := l.oldest(record)
-	if l.w.Skewed { // its worker has counted down what was left by the clock of whoever had handed it out
+	if l.w.Skewed { // its worker has counted down what was left by the clock of the scheduler that handed it out
 		age += time.Duration(float64(l.w.now) * maxRate)
 	}
 	if deadline := record.value.(submission).times.Deadline; age < deadline {

@@ -7,8 +7,8 @@ import (
 )
 
 // pause stops a process for a while, as SIGSTOP does: it does nothing, and what comes for it waits.
-// Its clock goes on, so belief in its session may be over when it goes on itself, and its session
-// dead; it looks at that clock before it does anything.
+// Its clock continues, so belief in its session may be over when it continues itself, and its
+// session dead; it looks at that clock before it does anything.
 func (p *participant) pause(d time.Duration) {
 	w := p.w
 	w.Pauses++
@@ -32,7 +32,7 @@ func (p *participant) goOn() {
 	p.w.after(p.w.upTo(p.w.Delay), func() { p.does(p.rejoin) })
 }
 
-// does has a process do something, now or when it goes on.
+// does has a process do something, now or when it continues.
 func (p *participant) does(do func()) {
 	if p.stopped {
 		p.held = append(p.held, do)

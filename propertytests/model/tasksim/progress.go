@@ -28,7 +28,7 @@ func (k *worker) progress(r *handlerRun) {
 	})
 }
 
-// say brings a checkpoint to whoever leads in view.
+// say brings a checkpoint to the leader in view.
 func (k *worker) say(x *saying) {
 	epoch := k.p.epoch
 	if epoch == 0 || k.over || k.p.cut {

@@ -18,7 +18,7 @@ func (w *taskWorld) wall(at time.Duration) time.Time {
 	return time.Unix(1_800_000_000, 0).Add(at).UTC()
 }
 
-// recurring are the definitions of one run. None is written while faults go on but in the
+// recurring are the definitions of one run. None is written while faults last but in the
 // beginning, and all are removed some time after they have ended.
 var recurring = []tasks.Recurrence{
 	{Name: "all", Schedule: every{3 * time.Second}, Missed: tasks.RunAll, Grace: time.Second},

@@ -9,7 +9,7 @@ import "time"
 func (w *taskWorld) remake() {
 	w.Remade++
 	w.bucket.base = len(w.bucket.log)
-	w.tell(w.Trace, "the bucket is made again")
+	w.tell(w.Trace, "the bucket is recreated")
 	for _, p := range w.procs {
 		session := p.session
 		if session == 0 {

@@ -31,7 +31,7 @@ type Scenario struct {
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
 	Skewed     bool          // processes have clocks of their own
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
-	Remakes    bool          // the bucket is made again now and then
+	Remakes    bool          // the bucket is recreated now and then
 	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
 
 	Recurring bool // tasks are submitted by recurrences too
@@ -56,7 +56,7 @@ type Counts struct {
 	Rotations    int
 	// the stream's clock
 	Stepped int
-	// buckets that were made again, and handlers that began in sessions of one that was gone
+	// buckets that were recreated, and handlers that began in sessions of one that was gone
 	Remade, Outlived int
 	// handlers that were told why they are stopped
 	Told int

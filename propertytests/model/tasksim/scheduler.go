@@ -19,7 +19,7 @@ type lead struct {
 	epoch    uint64 // rotation moves it
 	s        *tasks.Scheduler
 	over     bool
-	stubborn bool // deposed, and goes on for a while
+	stubborn bool // deposed, and continues for a while
 	read     int  // of the stream
 	snapshot int  // what stood in the stream when the reading began
 	caughtUp bool
@@ -61,7 +61,7 @@ func (l *lead) rotate() {
 	})
 }
 
-// hears reports whether it listens to what is meant for who leads at an epoch.
+// hears reports whether it listens to what is meant for the leader at an epoch.
 func (l *lead) hears(epoch uint64) bool { return !l.over && l.term <= epoch && epoch <= l.epoch }
 
 // able reports whether the scheduler does anything: a deposed one does, until it notices.

@@ -114,7 +114,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored,
 		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
-		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets made again": c.Remade,
+		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets recreated": c.Remade,
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,

@@ -158,7 +158,7 @@ func (k *worker) start(a tasks.Assignment) {
 	}
 	k.progress(r)
 	effort := k.w.effort()
-	if effort > k.w.Lease && k.w.chance(0.1) { // who cancels at random hardly ever meets one that runs
+	if effort > k.w.Lease && k.w.chance(0.1) { // a cancel at random hardly ever meets one that runs
 		k.w.after(k.w.upTo(k.w.Lease/2), func() { k.w.askCancel(a.ID) })
 	}
 	k.p.later(effort, func() { k.end(r, k.w.result()) })
@@ -193,7 +193,7 @@ func (k *worker) leave() {
 	p.later(k.w.Lease/4+k.w.upTo(k.w.Lease/2), func() {
 		switch {
 		case p.session != k.session:
-		case p.cut, k.w.Rest > 0 && len(k.runs)+len(k.results) > 0: // in good order, what runs ends first, and is heard of
+		case p.cut, k.w.Rest > 0 && len(k.runs)+len(k.results) > 0: // cleanly, what runs ends first, and is heard of
 			k.leave()
 		default:
 			if p.term != nil {
@@ -226,7 +226,7 @@ func (k *worker) abandon() {
 	}
 }
 
-// report brings one result to whoever leads in view.
+// report brings one result to the leader in view.
 func (k *worker) report(id string) {
 	h, ok := k.results[id]
 	epoch, result := k.p.epoch, k.verbs[id]

@@ -103,7 +103,7 @@ func (w *taskWorld) travel() time.Duration {
 	return time.Millisecond + w.upTo(w.Delay)
 }
 
-// send carries a message to whoever it is for: it may be lost, doubled and late.
+// send carries a message to its receiver: it may be lost, doubled and late.
 func (w *taskWorld) send(from, to *participant, deliver func()) {
 	copies := 1
 	if !w.calm {

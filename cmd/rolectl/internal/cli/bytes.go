@@ -37,7 +37,7 @@ var units = []struct {
 
 var errBytes = errors.New("use a number of bytes such as 67108864, 64MiB or 1GB")
 
-// bytesValue is a number of bytes. 0 is no bound, and cannot be given.
+// bytesValue is a number of bytes. 0 means no bound, and cannot be given.
 type bytesValue int64
 
 func (b *bytesValue) Type() string { return "bytes" }

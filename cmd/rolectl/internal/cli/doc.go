@@ -2,9 +2,9 @@
 // arguments and flags, exit codes, errors as documents, questions to the user, completion, and the
 // dry run.
 //
-//	App ── GlobalFlags ──▶ Connect, ConnectFor, WithServer     one connection for each run of the program
-//	    ── Printer, Say                                        data on stdout, notes on stderr
-//	    ── EndWhenUnread                                       commands that only look end when their reader is gone
+// An App has the global flags, one connection for each run of the program, and a Printer. Data goes
+// to stdout, and notes go to stderr. Commands that only read end when the reader of their output is
+// gone.
 //
 // Every command returns an error. CodeOf turns the error into an exit code, and ErrorDocument turns
 // it into JSON with a code word that does not change when the message does.

@@ -1,7 +1,6 @@
 // Package connect finds out where NATS is and which user to connect as, as the nats tool does, and
-// connects within a time limit.
-//
-//	flag ──▶ environment ──▶ context ──▶ default        the first one with a value counts, field by field
+// connects within a time limit. Each value comes from a flag, else from the environment, else from
+// the context, else it is the default.
 //
 // A context is a file that the nats tool has written: ~/.config/nats/context/<name>.json, below
 // XDG_CONFIG_HOME where that is set. The one named by --context or NATS_CONTEXT is used, else the

@@ -1,10 +1,9 @@
 // Package supervise runs a command no longer than a lease is trusted, even if the process that
 // holds the lease is stopped or killed.
 //
-//	rolectl ──── deadlines, over a pipe ────▶ guard          the guard is a second rolectl, and leads the process group:
-//	   │                                        │            its number stays the group's while the guard is alive
-//	   └── TERM, KILL ──▶ process group ◀───────┘
-//	                      guard, command, and what the command starts
+// The guard, a second rolectl, leads the process group of the command. The group keeps its number
+// while the guard is alive. rolectl tells the guard the deadlines over a pipe, and both send TERM
+// and KILL to the group.
 //
 // # Authority
 //

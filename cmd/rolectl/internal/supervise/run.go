@@ -83,10 +83,9 @@ func (r *run) look() time.Duration {
 	return left
 }
 
-// attend watches the command, its lease and its guard until no process is left.
-//
-//	running ──► asked to end (TERM) ──► killed (KILL) ──► no process left
-//	   └─────────────┴── the command has ended: processes that it left are asked to end ──┘
+// attend watches the command, its lease and its guard until no process is left. A command that has
+// to end gets TERM, and KILL after a while. When the command has ended by itself, processes that it
+// left behind are ended in the same way.
 func (r *run) attend(ctx context.Context) (Result, error) {
 	exited := make(chan int, 1) // one end, and it must not wait for its reader
 	go func() {                 // ends with the command; attend does not return before

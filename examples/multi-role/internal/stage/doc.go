@@ -1,12 +1,6 @@
 // Package stage shows a program at work: it starts NATS, several instances and a worker, gives them
 // tasks, harms them, and reports the result.
 //
-//	flags ──► tree of files ──► NATS server ──► cluster ──► job, faults ──► end of all ──► report
-//	                                              │            │
-//	                              link, sinks, wrap, HTTP    outcomes
-//	                                              ▼            ▲
-//	                                            App: Instance, Worker, Submitter
-//
 // The program does not know about the stage. The stage acts on an instance through the dialer of
 // its connection, which can be cut, and through the end of its context. It kills the worker as a
 // process. It watches through sinks, through a wrap around the work of each role, through the

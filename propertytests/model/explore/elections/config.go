@@ -49,7 +49,7 @@ type Config struct {
 	Gone bool
 
 	// Units is after how many of them, by the slowest clock, time stands still: what needs no time
-	// still happens. With 0 time goes on for ever.
+	// still happens. With 0 time passes for ever.
 	Units int
 
 	// Coarse takes a request, its arrival and its answer as one, and the delivery of all that a watch
@@ -74,9 +74,9 @@ const (
 	DelayReply                 // the same for its answer
 	StallWatch                 // delivers late, or never, and may skip what was overwritten
 	LagWatch                   // the snapshot of a new watch lacks the newest write
-	SlowDrain                  // work goes on after its term
+	SlowDrain                  // work continues after its term
 	Crash                      // and maybe a new start with the same id
-	Pause                      // does nothing while time goes on
+	Pause                      // does nothing while time passes
 	Evict                      // an operator forces a role to be vacant
 	WipeLease                  // a marker over a lease, live or not
 	WipeRole                   // a marker over a role

@@ -196,8 +196,8 @@ func (x *Model) awake(w *World, i int, role string, err error) error {
 	return fmt.Errorf("I1: %s begins to lead %s, and its lease says that it is idle", instance(i), role)
 }
 
-// grant checks E2: epochs of a role rise, and each is granted to whoever wrote the record that has
-// it.
+// grant checks E2: epochs of a role rise, and each is granted to the process that wrote the record
+// that has it.
 func (x *Model) grant(w *World, i, role int, epoch uint64, token string, err error) error {
 	if err != nil {
 		return err

@@ -1,13 +1,15 @@
 // Package elections is the world in which the machine of internal/protocol is searched: a few
 // processes, each the real machine and a model of its driver, and a bucket.
 //
-//	World ──► process: the machine, its clock, the work of its terms     (one each)
-//	      ──► wire: writes and answers on their way, the watch, drains   (one each)
-//	      ──► bucket: what stands, the last epochs granted
+// A World has these parts:
+//
+//   - process: the machine, its clock, the work of its terms
+//   - wire, one for each process: writes and answers on their way, the watch, drains
+//   - bucket: its records, the last epochs granted
 //
 // Every message is a matter of the wire: a request that a fault delays arrives at any later moment,
 // also after it was given up and its process has crashed, or never; so does an answer. A watch that
-// stalls goes on some time, with or without what was overwritten, and a new one may have to be
+// stalls continues some time, with or without what was overwritten, and a new one may have to be
 // waited for just as long.
 //
 // # What comes twice
@@ -43,7 +45,7 @@
 // Everything happens at a whole number of units on somebody's clock. Time waits for everything that
 // is not delayed by a fault; then one clock moves on by one unit, or, where clocks do not drift,
 // all of them. With Lead 1 any clock may be one unit ahead of the slowest one, so that what two
-// clocks say of the time between two moments differs by two units at most: as much as Margin
+// clocks say about the time between two moments differs by two units at most: as much as Margin
 // allows, and no less. A pause, a stall or a delay lasts as long as the search likes.
 //
 // # What is checked in every state

@@ -15,7 +15,7 @@ const (
 	reply
 	timeout
 	deliver
-	flows // a watch that has stalled goes on, with or without what was overwritten
+	flows // a watch that has stalled continues, with or without what was overwritten
 	rewatch
 	ends // the work of a term
 	askArrives
@@ -127,7 +127,7 @@ func (x *Model) asked(w *World) (i, n int, ok bool) {
 	return 0, 0, false
 }
 
-// inOneGo appends what can happen to such a write: it goes on, or a fault comes between.
+// inOneGo appends what can happen to such a write: it continues, or a fault comes between.
 func (x *Model) inOneGo(w *World, i, n int, faulty bool, to []search.Move) []search.Move {
 	v := land
 	if w.wires[i].flights[n].stage == back {

@@ -196,7 +196,7 @@ func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 	return all
 }
 
-// read takes up what the machine says of itself between steps.
+// read takes up what the machine says about itself between steps.
 func (p *memberState) read() {
 	p.until, p.lease, p.due = 0, 0, false
 	if p.m == nil {

@@ -16,9 +16,9 @@ type story struct{ lines []string }
 
 var verbNames = [...]string{
 	"ticks", "its request arrives", "hears the answer", "gives up waiting for the answer", "the watch delivers",
-	"the watch goes on",
+	"the watch continues",
 	"watches again", "its work has drained", "its question arrives", "hears the answer to its question",
-	"what was asked of it arrives", "goes on", "starts",
+	"what was asked of it arrives", "continues", "starts",
 	"joins its roles", "time passes", "WATCHES A REPLICA THAT LAGS", "A REQUEST IS DELAYED", "AN ANSWER IS DELAYED",
 	"ITS WATCH STALLS",
 	"ITS WORK IS SLOW TO DRAIN", "CRASHES", "IS PAUSED", "AN OPERATOR EVICTS THE LEADER", "A MARKER COVERS ITS LEASE",

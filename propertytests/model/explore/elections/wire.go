@@ -29,7 +29,7 @@ const (
 	noWatch watch = iota
 	building
 	watching
-	stalled // delivers nothing until it goes on
+	stalled // delivers nothing until it continues
 	blind   // a new one is made, and may take any time
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // errUnlike is a mistake of the model: its fingerprint leaves out what matters.
-var errUnlike = errors.New("two states with one fingerprint go on differently")
+var errUnlike = errors.New("two states with one fingerprint continue differently")
 
 // likeness holds states that are met again against the first one of their fingerprint: whatever a
 // fingerprint leaves out, each must lead to states of the same fingerprints. It does so with one of
@@ -64,8 +64,8 @@ func fingerprintAfter[S any](m Model[S], s S, move Move) uint64 {
 	return m.Fingerprint(next)
 }
 
-// unlike tells two ways to what should go on alike, and which moves of each lead where none of the
-// other does.
+// unlike tells two ways to what should continue alike, and which moves of each lead where none of
+// the other does.
 func unlike[S any](m Model[S], nodes []node, first sampled, from uint32, by Move, s S) *Violation {
 	v := retell(m, nodes, from, by)
 	v.Err = errUnlike

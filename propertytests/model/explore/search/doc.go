@@ -1,9 +1,5 @@
 // Package search walks through all states of a model, breadth first: the first violation that it
-// finds is one of the shortest.
-//
-//	start ──► queue ──► every move of a state ──► seen before? ──► queue
-//	                          │
-//	                    violated: the moves that led there are played again, and told
+// finds is one of the shortest. The moves that led to it are then played again, and told.
 //
 // Of a state that was visited it keeps a fingerprint, where it came from and by which move: 20
 // bytes, times what the load of the table wastes. States themselves live only between the moment

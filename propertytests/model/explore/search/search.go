@@ -14,7 +14,7 @@ type Model[S any] interface {
 	Moves(s S, to []Move) []Move
 	// Do makes a move. The error is a promise that was broken.
 	Do(s S, m Move) (S, error)
-	// Fingerprint is the same for states that go on in the same way.
+	// Fingerprint is the same for states that continue in the same way.
 	Fingerprint(s S) uint64
 	// Tell makes a move again and says what happens, for a person to read.
 	Tell(s S, m Move) (S, []string, error)
@@ -23,15 +23,16 @@ type Model[S any] interface {
 // Move is one thing that can happen, in the numbers of its model.
 type Move uint32
 
-// Bounds limit a search; 0 is no limit.
+// Bounds limit a search; 0 means no limit.
 type Bounds struct {
 	States int
 	Depth  int
 	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has
 	// seen all states knows, and it takes 24 bytes for each state and 8 for each transition.
 	Hope bool
-	// Alike is of how many fingerprints one is looked at closely: every state that has it must go on
-	// as the first one did. It is what shows that a fingerprint leaves out nothing that matters.
+	// Alike is of how many fingerprints one is looked at closely: every state that has it must
+	// continue as the first one did. It is what shows that a fingerprint leaves out nothing that
+	// matters.
 	Alike int
 	// Every is called now and then, to tell how far the search has come.
 	Every func(Report)
@@ -45,7 +46,7 @@ type Report struct {
 	Widest              int  // the most of them at one depth
 	Whole               bool // nothing is left: these are all the states that there are
 	Good                int  // ends that were hoped for, which every state can come to
-	Alike               int  // states that were held against another one of their fingerprint, and go on as that one
+	Alike               int  // states that were held against another one of their fingerprint, and continue as that one
 	Landmarks           []Landmark
 	Took                time.Duration
 	Violation           *Violation

@@ -2,8 +2,8 @@
 // stepped and not to be copied. It looks at their unexported fields, so that the code that runs in
 // production needs no seam for it.
 //
-//	value ──► Clone ──► another one, with cycles and shared parts as they were
-//	value ──► Look  ──► Part: the sum of its shape + the names in it ──► Renamer ──► fingerprint of a whole state
+// Clone copies a value, with cycles and shared parts as they were. Look makes a Part of it: a sum
+// of its shape, and the names in it. A Renamer makes the fingerprint of a whole state.
 //
 // A state of the world is many parts, and a step changes few of them: so a part is looked at once,
 // and the fingerprint of a state is put together from those of its parts.
@@ -19,7 +19,7 @@
 //     tells parts apart all the same, or one part would be taken for another that makes a name
 //     which is still about
 //
-// Two states with one fingerprint go on in the same way; states that differ in the spare room of a
-// slice or in the layout of a heap are told apart though they would too, which costs states and
+// Two states with one fingerprint continue in the same way; states that differ in the spare room of
+// a slice or in the layout of a heap are told apart though they would too, which costs states and
 // nothing else.
 package snapshot

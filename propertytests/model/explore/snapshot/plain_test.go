@@ -114,7 +114,7 @@ func TestNamesCountByTheirOrder(t *testing.T) {
 		t.Error("two revisions are not told from one")
 	}
 	if sum(1, 2) == sum(1, 3) {
-		t.Error("numbers that are no names do not count")
+		t.Error("numbers that are not names do not count")
 	}
 }
 

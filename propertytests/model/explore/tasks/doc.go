@@ -2,13 +2,15 @@
 // Worker and the real judgement of frames (Addressee) of internal/protocol/tasks, with two members,
 // up to three terms one after the other, and a few tasks.
 //
-//	World ──► leader: a scheduler, what it has read of the stream, what it has asked for   (one for each term)
-//	      ──► member: a session, a view of the bucket, a worker, its handlers              (one each)
-//	      ──► ledger: the bucket's log, the stream, what was seen of every task
-//	      ──► net: frames, answers and writes on their way
+// A World has these parts:
+//
+//   - leader, one for each term: a scheduler, what it has read of the stream, what it has asked for
+//   - member: a session, a view of the bucket, a worker, its handlers
+//   - ledger: the bucket's log, the stream, what was seen of every task
+//   - net: frames, answers and writes on their way
 //
 // Sessions and terms are granted by this world and not by the rules of elections, and more freely:
-// a leader may be deposed while it lives, and goes on until it notices; a session is known to be
+// a leader may be deposed while it lives, and continues until it notices; a session is known to be
 // dead at any moment after its handlers have stopped.
 //
 // A message that no fault delays is dealt with before anything else happens. A late one arrives at

@@ -11,7 +11,7 @@ const (
 // Landmarks are the names of these.
 func (*Model) Landmarks() []string {
 	return []string{
-		"with a deposed scheduler that goes on", "with a task that outlives its scheduler",
+		"with a deposed scheduler that continues", "with a task that outlives its scheduler",
 		"with a frame of an earlier scheduler",
 		"with a late report",
 	}

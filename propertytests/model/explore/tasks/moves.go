@@ -13,9 +13,9 @@ const (
 	succeeds
 	stopsHandler // a handler that was cancelled returns
 
-	flows // a reading that stood still goes on
+	flows // a reading that stood still continues
 	lands // a message that was late arrives
-	wakes // a view that stood still goes on
+	wakes // a view that stood still continues
 	heals // a link
 	lapses
 	buried // the session of a member that has none any more is known to be dead

@@ -25,7 +25,7 @@ func (x *Model) change(w *World, n int, how func(*message)) {
 	w.net = x.keepNet(&net{list: list})
 }
 
-// arrive brings a message to whoever it is for. A link that is cut loses it, but for a write, which
+// arrive brings a message to its receiver. A link that is cut loses it, but for a write, which
 // may be flushed later.
 func (x *Model) arrive(w *World, n int) error {
 	m := w.net.list[n]
@@ -54,7 +54,7 @@ func (x *Model) arrive(w *World, n int) error {
 		if slices.ContainsFunc(w.net.list, func(o *message) bool {
 			return o.late && o.kind == m.kind && o.leader == m.leader && o.member == m.member
 		}) {
-			x.drop(w, n) // one is kept of each: whoever has sent it will say it again
+			x.drop(w, n) // one is kept of each: its sender will send it again
 		} else {
 			x.change(w, n, func(m *message) { m.late = true }) // the view is given time to catch up
 		}
@@ -136,8 +136,8 @@ func (m *member) addressee(l *history) frame.Addressee {
 	return frame.Addressee{Session: m.session, Epoch: v.epoch, Highest: v.highest, Open: v.open}
 }
 
-// envelope is what a frame says of itself. It names its sender truly; the namespace, the role and
-// the instance are one.
+// envelope is what a frame says about itself. It names its sender truly; the namespace, the role
+// and the instance are one.
 func (m *message) envelope() *frame.Envelope {
 	e := &frame.Envelope{Epoch: m.epoch, Term: m.epoch, Session: m.session}
 	switch {

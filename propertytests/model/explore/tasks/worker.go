@@ -78,7 +78,8 @@ func (x *Model) lapse(w *World, i int) {
 	}
 }
 
-// work gives a worker an event and carries out what it wants; then is the answer to whoever asked.
+// work gives a worker an event and carries out what it wants; then is the answer to the one that
+// asked.
 func (x *Model) work(w *World, i int, ev workers.Event, answer *message) error {
 	m := *w.members[i]
 	m.w = snapshot.Clone(x.cloner, m.w)
