@@ -192,7 +192,7 @@ func TestAnObjectStoreWithDirectGetsIsNotUsed(t *testing.T) {
 
 // TestLargeOutputWhoseStoreStaysMissing: no attempt is wasted on it, the next one that needs it
 // does not wait as long again, and a requeue is all it takes when the store is there. One that is
-// there and must not be used is no better.
+// there and must not be used is not better.
 func TestLargeOutputWhoseStoreStaysMissing(t *testing.T) {
 	costly(t)
 	for _, c := range []struct {

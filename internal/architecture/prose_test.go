@@ -11,7 +11,7 @@ import (
 // documents, and comments and texts of the sources.
 
 // relative begins a sentence with a clause in the place of a noun.
-var relative = regexp.MustCompile(`^(?:Who|Whoever|What|Whatever|Of what|That which)\b`)
+var relative = regexp.MustCompile(`^(?:Who(?:ever)?|What(?:ever)?|Of what|That which)\b`)
 
 // unidiomatic are phrases that readers stumble over, with what to write.
 var unidiomatic = []struct {
@@ -20,13 +20,20 @@ var unidiomatic = []struct {
 }{
 	{regexp.MustCompile(`(?i)\banew\b`), "again, or recreated"},
 	{regexp.MustCompile(`(?i)\bleads? \S+ no longer\b`), "lost leadership of"},
-	{regexp.MustCompile(`(?i)\bis no (?:bucket|role|record|key|name|candidate|leader|task|kind|session|token|stream|member|worker|namespace|instance|duration|number|error|failure|proof|password|store|server|place|priority|schedule)\b`), "is not a valid …, or is not a …"},
+	{regexp.MustCompile(`(?i)\b(?:is|are|was|were) no [\p{L}-]+`), "is not a valid …, or is not a …"},
 	{regexp.MustCompile(`(?i)\bmended\b`), "fixed"},
 	{regexp.MustCompile(`(?i)\bas it comes\b`), "with its defaults"},
+	{regexp.MustCompile(`(?i)\b(?:go|goes|going|gone|went) on\b`), "continues"},
+	{regexp.MustCompile(`(?i)\bmade again\b`), "recreated"},
+	{regexp.MustCompile(`(?i)\bwhoever\b`), "a process that …"},
+	{regexp.MustCompile(`(?i)\b(?:for|to|so|than) who\b`), "a process that …"},
+	{regexp.MustCompile(`(?i)\b(?:say|says|said|saying) of (?:the|a|an|it|itself|what|every)\b`), "says about"},
+	{regexp.MustCompile(`(?i)\bby now\b`), "already"},
+	{regexp.MustCompile(`(?i)\bin good order\b`), "cleanly"},
 }
 
-// thereIsNo is good English, although it contains "is no".
-var thereIsNo = regexp.MustCompile(`(?i)\bthere is no\b`)
+// thereIsNo is good English, although it contains "is no", and so is a comparison.
+var thereIsNo = regexp.MustCompile(`(?i)\b(?:there (?:is|are|was|were) no\b|(?:is|are|was|were) no (?:longer|more|less)\b)`)
 
 // stumbles are the faults of one sentence.
 func stumbles(sentence string) (faults []string) {
@@ -82,14 +89,19 @@ func TestSentences(t *testing.T) {
 // A ~ keeps TestPlainGo from seeing these sentences.
 func TestStumbles(t *testing.T) {
 	for text, want := range map[string]int{
-		"W~hoever leads is told.":                          1,
-		"What does it cost?":                               0,
-		"W~hatever it costs, it is made a~new.":            2,
-		"The process leads scheduler no ~longer.":          1,
-		"This is no ~bucket of ours.":                      1,
-		"The fault was me~nded, and is used as it ~comes.": 2,
-		"Somebody who leads is told.":                      0,
-		"There is no bucket.":                              0,
+		"W~hoever leads is told.":                           2,
+		"What does it cost?":                                0,
+		"W~hatever it costs, it is made a~new.":             2,
+		"The process leads scheduler no ~longer.":           1,
+		"This is no ~bucket of ours.":                       1,
+		"The fault was me~nded, and is used as it ~comes.":  2,
+		"Somebody who leads is told.":                       0,
+		"There is no bucket.":                               0,
+		"There are no tasks, and it is no longer led.":      0,
+		"They were no ~tasks, and it is recreated.":         1,
+		"It goes ~on, for w~hoever it is.":                  2,
+		"So w~ho leads is told, and it was made a~gain.":    2,
+		"It has ended in good o~rder by n~ow, says o~f it.": 3,
 	} {
 		text = strings.ReplaceAll(text, "~", "")
 		if got := stumbles(text); len(got) != want {

@@ -29,6 +29,7 @@ var (
 	prefixChain  = regexp.MustCompile(`\b(?:election|assign|roles|fencing|natskv|protocol): (?:election|assign|roles|fencing|natskv|protocol): `)
 	eitherNumber = regexp.MustCompile(`(?:^| )[a-z]+\(s\)`)
 	anyCount     = regexp.MustCompile(`%d (?:attempt|candidate|instance|leader|member|namespace|role|server|session|task|tick|worker)s\b`)
+	drawing      = regexp.MustCompile("[\u2500-\u257f\u25b2\u25b6\u25ba\u25bc\u25c0\u25c4]")
 	shortDefault = regexp.MustCompile(`\((?:default )?\d+ ?(?:ns|µs|ms|s|min|h|d|%|[KMG]iB)?[;,] (?:from|minimum|maximum|up to|at least|at most) `)
 )
 
@@ -58,6 +59,9 @@ func plainGo(t *testing.T, path, text string) (faults []string) {
 		faults = append(faults, files.Position(at).String()+": "+sentence+": "+fault)
 	}
 	for _, group := range parsed.Comments {
+		if drawn := drawing.FindString(group.Text()); drawn != "" {
+			add(group.Pos(), drawn, "is a drawing: say it in sentences, or in a list")
+		}
 		for _, p := range paragraphs(group.Text()) {
 			for _, s := range sentences(p) {
 				for _, fault := range stumbles(s) {

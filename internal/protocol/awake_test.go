@@ -48,7 +48,7 @@ func TestIdleBeatThatMayStand(t *testing.T) {
 
 // TestIdleHolder: an idle lease says that its session holds nothing. One that holds a role all the
 // same is ended when the lease time of that role is over, long before its own; what a former
-// session held is no reason for that.
+// session held is not a reason for that.
 func TestIdleHolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		holder uint64

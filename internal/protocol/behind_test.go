@@ -11,9 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestBehind: whoever claims any number of roles of a busy store, and gives some of them away
-// later, keeps its session, its other terms and its watch, though the watch takes up to twice as
-// long for each write as the store does; and it leads all of them about as soon as the watch can
+// TestBehind: a process that claims any number of roles of a busy store, and gives some of them
+// away later, keeps its session, its other terms and its watch, though the watch takes up to twice
+// as long for each write as the store does; and it leads all of them about as soon as the watch can
 // have shown them. The TTL is 2 s, and the rest are the parts of it that they are by default.
 func TestBehind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

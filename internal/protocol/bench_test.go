@@ -90,7 +90,8 @@ func BenchmarkForeignBeat(b *testing.B) {
 	}
 }
 
-// BenchmarkOwnBeat is a heartbeat of who leads 10,000 roles: it is due, written, answered and seen.
+// BenchmarkOwnBeat is a heartbeat of a leader of 10,000 roles: it is due, written, answered and
+// seen.
 func BenchmarkOwnBeat(b *testing.B) {
 	store := &bucket{}
 	m := opened(store, "leader", at(0), 10_000)

@@ -175,8 +175,8 @@ func (m *Machine) sweep(rv *RoleView) {
 }
 
 // turnDelay is how long we let those before us go first for a role that can be claimed: a moment
-// for each, and a heartbeat for whom the role was handed to. That one has confirmed that it takes
-// the role, so it is only slow, and nobody else was meant.
+// for each, and a heartbeat for the candidate to which the role was handed. That one has confirmed
+// that it takes the role, so it is only slow, and nobody else was meant.
 func (m *Machine) turnDelay(r *role) (delay time.Duration) {
 	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
 	for _, p := range r.Candidates {

@@ -87,7 +87,7 @@ func (m *Machine) closeWritten(p pending, w Written, mine bool) {
 // closedSeen: the watch shows our own end, whose acknowledgement was lost.
 func (m *Machine) closedSeen() { m.finish(nil) }
 
-// abandonCommands answers whoever still waits for something.
+// abandonCommands answers all commands that still wait.
 func (m *Machine) abandonCommands() {
 	abandon := func(ids ...CommandID) {
 		for _, id := range ids {

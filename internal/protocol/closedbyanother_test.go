@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestClosedByAnother: a lease that says that its session is closed, though that goes on, was
+// TestClosedByAnother: a lease that says that its session is closed, though that continues, was
 // written by somebody else. Others take the roles over at once, so every term ends; and the process
 // comes back with a session that is later.
 func TestClosedByAnother(t *testing.T) {

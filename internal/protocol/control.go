@@ -40,8 +40,8 @@ var (
 	ErrNewerRecord    = errors.New("our own lease was written by a later version")
 )
 
-// DuplicateError says that another process uses our instance id: its lease went on while we waited
-// for it.
+// DuplicateError says that another process uses our instance id: its lease continued while we
+// waited for it.
 type DuplicateError struct {
 	Instance string
 	Session  uint64 // of the other process

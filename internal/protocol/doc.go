@@ -2,11 +2,6 @@
 // happened, and when, goes in; what is to be done comes out. It does no I/O and has no goroutine,
 // no clock and no logger.
 //
-//	watch, outcomes, commands, time ──► Step(now, event) ──► writes, terms, answers, notices
-//	                                        │
-//	                        View (what stands in the bucket)
-//	                        lease, member record, one role each
-//
 // The epoch identifies a term: the revision of the c.role.<role> record that granted it. The
 // session that holds it and a random token identify it too. A session is identified by the revision
 // of the first write of its lease, an incarnation of it by a random nonce.
@@ -18,10 +13,9 @@
 // Local time decides two things only: when this process stops trusting itself, and from when it may
 // try to end the session of another process. It never decides that another process has stopped.
 //
-// The trust window, with L the lease time in the record and G the margin:
-//
-//	holder    sent t ─────────────── trusts it ──────────────► t+L-G ──── G ────┐
-//	observer          first seen o ≥ t ─────────── waits ───────────────────► o+L: may kill
+// The trust window, with L the lease time in the record and G the margin: the holder sends a beat
+// at t on its clock, and trusts it until t + L - G. An observer sees the beat first at o, which is
+// not before t, and may kill the session at o + L on its own clock.
 //
 // # Invariants
 //

@@ -61,7 +61,7 @@ type (
 	Done struct {
 		ID        CommandID
 		Err       error
-		Successor string // who is first in line for the role that was given away
+		Successor string // the first in line for the role that was given away
 	}
 
 	// Opened says that a session has begun, Lost that it is over though nobody closed it; a new one

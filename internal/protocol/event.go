@@ -82,7 +82,7 @@ type (
 		Role string
 	}
 
-	// Health reports what a health check says of this process for a role.
+	// Health reports what a health check says about this process for a role.
 	Health struct {
 		Role    string
 		Healthy bool
@@ -132,7 +132,7 @@ type (
 		OK     bool
 	}
 
-	// Abandon gives a session up, though it could go on; a new one opens by itself.
+	// Abandon gives a session up, though it could continue; a new one opens by itself.
 	Abandon struct {
 		Session uint64
 		Reason  string

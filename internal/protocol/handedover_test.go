@@ -8,7 +8,7 @@ import (
 )
 
 // TestHandedOver: a role that was handed to somebody who has confirmed is left to it for a
-// heartbeat, though it be slow on a busy machine, and is claimed by whoever is next then, the one
+// heartbeat, though it be slow on a busy machine, and is claimed by the next in line, the one
 // that gave it away too; at once, when it cannot take the role any more.
 func TestHandedOver(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -16,11 +16,11 @@ func TestHandedOver(t *testing.T) {
 		gone     bool // b is not eligible any more
 		from, to time.Duration
 	}{
-		"b is slow":             {next: "b", from: 900 * time.Millisecond, to: 1200 * time.Millisecond},
-		"b will not":            {next: "b", gone: true, to: 100 * time.Millisecond},
-		"given away to nobody":  {to: 100 * time.Millisecond},
-		"given away to us":      {next: "a", to: 100 * time.Millisecond},
-		"given away to who was": {next: "x", to: 100 * time.Millisecond},
+		"b is slow":                    {next: "b", from: 900 * time.Millisecond, to: 1200 * time.Millisecond},
+		"b will not":                   {next: "b", gone: true, to: 100 * time.Millisecond},
+		"given away to nobody":         {to: 100 * time.Millisecond},
+		"given away to us":             {next: "a", to: 100 * time.Millisecond},
+		"given away to the one before": {next: "x", to: 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)

@@ -12,9 +12,9 @@ import (
 type handover struct {
 	notBefore record.Instant // after a hand-over to us or a declined one, so that roles do not flap
 
-	declined []string // who did not confirm; the others are asked before them
+	declined []string // instances that did not confirm; the others are asked before them
 
-	rival string // who outranks us, and since when we have seen it so
+	rival string // the candidate that outranks us, and since when
 	since record.Instant
 
 	target  string // asked to confirm that it is ready; its answer is awaited
@@ -103,7 +103,7 @@ func (a Answered) apply(m *Machine) {
 	m.endTerm(r, h.cause, a.Target)
 }
 
-// dropHandover gives up asking; whoever commanded it hears why.
+// dropHandover gives up asking, and answers the command with the reason.
 func (m *Machine) dropHandover(r *role, err error) {
 	h := &r.term.handover
 	if h.command != 0 {

@@ -99,7 +99,7 @@ func (m *Machine) killDue(p *PeerView) (due record.Instant) {
 	return due
 }
 
-// killTurn is when whoever ranks before us has had the time to do it.
+// killTurn is when the candidates that rank before us have had the time to do it.
 func (m *Machine) killTurn(p *PeerView, due record.Instant) record.Instant {
 	if m.now.Observer < due || p == m.self {
 		return due

@@ -10,7 +10,7 @@ import (
 
 // TestALateWatchEndsNobody: while the watch shows nothing, not even our own beats, which are
 // acknowledged all the time, every lease stands still. Nobody is judged by that; and as soon as the
-// watch shows a beat of ours, who is dead is ended, and who lives is not.
+// watch shows a beat of ours, a dead session is ended, and a live one is not.
 func TestALateWatchEndsNobody(t *testing.T) {
 	g := newRig(t, nil)
 	lease := func(name string, beat, rev uint64) *record.Entry {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestALaterSessionOfOurs: the record of a role names a session of ours that is later than the one
-// that goes on: the store has lost what was written of it. Nobody would ever claim the role; so
+// that continues: the store has lost what was written of it. Nobody would ever claim the role; so
 // ours ends, once the next one is sure to be later still.
 func TestALaterSessionOfOurs(t *testing.T) {
 	g := newRig(t, nil)
@@ -38,8 +38,8 @@ func TestALaterSessionOfOurs(t *testing.T) {
 	}
 }
 
-// TestALaterSessionOfAnother: so it is with somebody else whose lease has ended, and who does not
-// come back: it is ended again, above the session that its role names, and waited for before.
+// TestALaterSessionOfAnother: so it is with another process whose lease has ended, and that does
+// not come back: it is ended again, above the session that its role names, and waited for before.
 func TestALaterSessionOfAnother(t *testing.T) {
 	for name, ahead := range map[string]uint64{"the store is beyond it": 0, "it is beyond the store": 20} {
 		t.Run(name, func(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 )
 
 // lossy is a bucket that can lose what it has acknowledged, with the machines that use it. Time
-// passes in hundredths of seconds; writes are answered in the next one, and shown at once to who
-// watches, as long as the replica that serves the watches keeps up.
+// passes in hundredths of seconds; writes are answered in the next one, and shown at once to a
+// process that watches, as long as the replica that serves the watches keeps up.
 type lossy struct {
 	t     *testing.T
 	last  uint64
 	keys  map[string]stored
 	nodes []*lossyNode
 	now   record.Instant
-	reset WatchReset // what is said of the store when a watch is made, but for revisions and times
+	reset WatchReset // what is said about the store when a watch is made, but for revisions and times
 	lags  bool
 }
 

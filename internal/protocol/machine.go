@@ -18,7 +18,7 @@ const (
 )
 
 // Machine is the whole of one session's rules: plain data and a transition function. It does no
-// I/O, has no clock and no goroutine; whoever drives it calls Step with each event in turn and
+// I/O, has no clock and no goroutine; its driver calls Step with each event in turn and
 // carries out the effects.
 type Machine struct {
 	cfg  Config
@@ -57,7 +57,7 @@ type Machine struct {
 	// shown whether they stand.
 	below []uint64
 
-	suspects []*PeerView // who is looked at again when the watch has shown our next beat
+	suspects []*PeerView // looked at again when the watch has shown our next beat
 	peersDue view.Schedule[*PeerView]
 	rolesDue view.Schedule[*RoleView]
 	news     News
@@ -197,7 +197,7 @@ func (m *Machine) session() {
 
 func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
 
-// fail ends the machine for a fault that time cannot mend.
+// fail ends the machine for a fault that a retry does not fix.
 func (m *Machine) fail(fault error) {
 	if m.phase == ended {
 		return

@@ -10,10 +10,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it go
-// on until every lease is over that was at stake: it does not fall, and its belief never goes back
-// on what it said: terms begin and end in turn. All of that takes memory in proportion to what was
-// put there.
+// FuzzMachine puts anything at any key of the bucket, twice, while a machine leads, and lets it
+// continue until every lease is over that was at stake: it does not fall, and its belief never goes
+// back on what it said: terms begin and end in turn. All of that takes memory in proportion to what
+// was put there.
 func FuzzMachine(f *testing.F) {
 	records := []any{
 		record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live},

@@ -82,9 +82,9 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 	}
 }
 
-// memberRefused answers whoever has made the record too large for the server, and takes back what
-// was described. The record that stands keeps its words, and what cannot be taken back is tried
-// again: the limit may have fallen, and may rise.
+// memberRefused answers the command that has made the record too large for the server, and takes
+// back what was described. The record that stands keeps its words, and what cannot be taken back is
+// tried again: the limit may have fallen, and may rise.
 func (m *Machine) memberRefused(version uint64, fault error) {
 	o := &m.own
 	o.tooLarge = true
@@ -102,8 +102,8 @@ func (m *Machine) memberRefused(version uint64, fault error) {
 	}
 }
 
-// memberStored notes that a version of the record is known to stand, and tells whoever has waited
-// for it.
+// memberStored notes that a version of the record is known to be stored, and answers the commands
+// that have waited for it.
 func (m *Machine) memberStored(version uint64) {
 	o := &m.own
 	o.retry, o.acked, o.tooLarge = retry{}, max(o.acked, version), false

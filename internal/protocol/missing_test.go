@@ -63,7 +63,7 @@ func (g *rig) claims(role string) bool {
 	return false
 }
 
-// TestReplicasThatLag: whatever lags when watches are made again and again, a term goes on whose
+// TestReplicasThatLag: whatever lags when watches are recreated and again, a term continues whose
 // record stands.
 func TestReplicasThatLag(t *testing.T) {
 	for name, reset := range replicas {

@@ -57,7 +57,7 @@ func (m *Machine) takeBackOvertaken() {
 	for ; n < len(m.undelivered) && m.undelivered[n].revision <= m.view.Delivered(); n++ {
 		u := m.undelivered[n]
 		switch {
-		case u.role.Revision != u.revision: // another one is known by now
+		case u.role.Revision != u.revision: // another one is known already
 		case u.role.Delivered >= u.revision:
 		case m.rotatesStill(u.role.Notes.mine):
 			open = append(open, u)

@@ -10,7 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// replicas are what may be said of the store when a watch is made.
+// replicas are what may be said about the store when a watch is made.
 var replicas = map[string]WatchReset{
 	"a single server":           {Told: true, Single: true},
 	"replicas, all up to date":  {Told: true},
@@ -19,7 +19,7 @@ var replicas = map[string]WatchReset{
 }
 
 // oneBeat is how long two may lead after the store has lost an acknowledged claim: until the watch
-// of who had made it has shown something later.
+// of its claimant has shown something later.
 const oneBeat = 2 * time.Second
 
 // TestALostClaim: a claim that was acknowledged is lost, with what others have written, and
@@ -55,13 +55,14 @@ func TestALostClaim(t *testing.T) {
 	}
 }
 
-// TestALostClaimOfTheOnlyCandidate: whatever has become of the term meanwhile, who is told of no
-// loss leads again, by a claim of what stands there; so does who ends its session, in the next one.
+// TestALostClaimOfTheOnlyCandidate: whatever has become of the term meanwhile, a process that is
+// told of no loss leads again, by a claim of what stands there; so does who ends its session, in
+// the next one.
 func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 	for name, reset := range replicas {
 		for what, meanwhile := range map[string]func(s *lossy, a *lossyNode){
-			"the term goes on": func(*lossy, *lossyNode) {},
-			"it steps down":    func(_ *lossy, a *lossyNode) { a.step(StepDown{ID: 77, Role: "r"}) },
+			"the term continues": func(*lossy, *lossyNode) {},
+			"it steps down":      func(_ *lossy, a *lossyNode) { a.step(StepDown{ID: 77, Role: "r"}) },
 			"its work fails": func(_ *lossy, a *lossyNode) {
 				a.step(Returned{Role: "r", Term: a.m.Status("r").Epoch, Failed: true})
 			},
@@ -99,8 +100,8 @@ func TestALostClaimOfTheOnlyCandidate(t *testing.T) {
 	}
 }
 
-// TestALostVacancy: who has given a role up that its record still gives it in a session that lives
-// takes it again, or ends.
+// TestALostVacancy: a process that has given a role up that its record still gives it in a session
+// that lives takes it again, or ends.
 func TestALostVacancy(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -176,8 +177,8 @@ func TestARotationThatIsStoredLate(t *testing.T) {
 }
 
 // TestALostClaimUnderALiveWatch: nobody's connection and nobody's watch breaks, since the replica
-// that serves them goes on: it had not come to the claim. A process that is shown another record at
-// the revision of the claim knows that the store has gone back.
+// that serves them continues: it had not come to the claim. A process that is shown another record
+// at the revision of the claim knows that the store has gone back.
 func TestALostClaimUnderALiveWatch(t *testing.T) {
 	for name, reset := range replicas {
 		for _, lost := range []int{0, 3} { // records of others, before the claim
@@ -211,8 +212,8 @@ func TestALostClaimUnderALiveWatch(t *testing.T) {
 	}
 }
 
-// TestALostRotation: the record that stands is that of the epoch before, and who leads does not go
-// on by one that nobody knows.
+// TestALostRotation: the record that stands is that of the epoch before, and who leads does not
+// continue by one that nobody knows.
 func TestALostRotation(t *testing.T) {
 	for name, reset := range replicas {
 		t.Run(name, func(t *testing.T) {
@@ -426,7 +427,7 @@ func TestALostTermIsWaitedFor(t *testing.T) {
 }
 
 // TestALostClaimWhoseRevisionIsAnothers: the revision of a lost claim is given again, to another
-// key. No two records have one: so who leads by the claim ends with that, and not only when its
+// key. No two records have one: so the leader by the claim ends with that, and not only when its
 // watch has come to a later one.
 func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
 	for name, reset := range replicas {
@@ -450,7 +451,7 @@ func TestALostClaimWhoseRevisionIsAnothers(t *testing.T) {
 	}
 }
 
-// TestALostMemberRecord: our member record is acknowledged and lost, and the watch goes on, of a
+// TestALostMemberRecord: our member record is acknowledged and lost, and the watch continues, of a
 // replica that had not come to it. It is written again: without it nobody counts on us.
 func TestALostMemberRecord(t *testing.T) {
 	for name, reset := range replicas {

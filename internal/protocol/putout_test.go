@@ -9,7 +9,7 @@ import (
 
 // TestPutOut: a role that is taken from its leader by force, whether it still led or already
 // drained, is not claimed by it again before the others' wait and its own cool-down are over,
-// though it is the only candidate; and who is told to resume does not wait.
+// though it is the only candidate; and a process that is told to resume does not wait.
 func TestPutOut(t *testing.T) {
 	const ttl, coolDown = 6 * time.Second, 4 * time.Second
 	for name, before := range map[string]func(*rig){

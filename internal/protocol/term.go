@@ -236,8 +236,9 @@ func (m *Machine) endOfTerm(r *role) {
 	m.touchRole(r.RoleView)
 }
 
-// successor is who follows us in a role that we have given away: who holds it by now, or else who
-// is first in line. The watch may show the successor's record before our own write is acknowledged.
+// successor is the instance that follows us in a role that we have given away: its holder, or else
+// the one that is first in line. The watch may show the successor's record before our own write is
+// acknowledged.
 func (m *Machine) successor(rv *RoleView) string {
 	if leader := m.view.Leader(rv); leader != "" && rv.Role.Holder() != m.self.Peer {
 		return leader

@@ -115,8 +115,8 @@ func (g *rig) outage() func() {
 	}
 }
 
-// TestCommandsEndInAnOutage: whoever leaves or steps down is answered once the session is lost,
-// though nothing can be written.
+// TestCommandsEndInAnOutage: a process that leaves or steps down is answered once the session is
+// lost, though nothing can be written.
 func TestCommandsEndInAnOutage(t *testing.T) {
 	for _, cause := range []string{"leave", "stepdown"} {
 		t.Run(cause, func(t *testing.T) {
@@ -220,9 +220,9 @@ func TestIdlePaceCountsTheLiving(t *testing.T) {
 	}
 }
 
-// TestIdlePaceCountsWorkers: whoever sees the workers says in its lease how many they are, and all
-// that have nothing to do make room for them, the workers too, which do not see each other. A
-// session that has ended is not counted, nor believed.
+// TestIdlePaceCountsWorkers: a process that sees the workers says in its lease how many they are,
+// and all that have nothing to do make room for them, the workers too, which do not see each other.
+// A session that has ended is not counted, nor believed.
 func TestIdlePaceCountsWorkers(t *testing.T) {
 	lease := func(g *rig, p record.Peer, l record.Lease) {
 		g.rev++

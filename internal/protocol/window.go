@@ -14,8 +14,8 @@ import (
 // unknown (slow start and multiplicative decrease; Jacobson 1988). The pace of a busy store does
 // not foretell the next time: a window that has emptied is never wider than at first (after RFC
 // 5681, section 4.1). That is also what is fast: a server answers what has come together together,
-// when all of it is stored, so who sends a thousand at once waits for all of them before the first
-// is led, and then works on the answers while the store has nothing to do.
+// when all of it is stored, so a process that sends a thousand at once waits for all of them before
+// the first is led, and then works on the answers while the store has nothing to do.
 //
 // A store may take writes faster than the watch shows them, and a beat is shown behind all that was
 // stored before it. A process that continued as fast as the store would end its own trust, and have
@@ -31,8 +31,8 @@ type window struct {
 	size     int
 	inflight int
 	stored   uint64 // the highest revision that is known of a write that was won
-	// whose write waits for a place, each once; who is looked at in the same step as they are let in
-	// may be before them
+	// roles whose write waits for a place, each once; one that is looked at in the same step as they
+	// are let in may be before them
 	queue []*RoleView
 }
 

@@ -54,8 +54,9 @@ func TestWindowOfABurst(t *testing.T) {
 	}
 }
 
-// TestWindow: whatever the outcomes, nobody waits while nothing is in flight, who enters finds no
-// more in flight than the window is wide, and who has to wait is let in in order.
+// TestWindow: whatever the outcomes, nobody waits while nothing is in flight, a write that enters
+// finds no more in flight than the window is wide, and writes that have to wait are let in in
+// order.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(testConfig("a"))

@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// purpose says what a write is for, and so who hears of its outcome.
+// purpose says what a write is for, and so which rule receives its outcome.
 type purpose uint8
 
 const (
@@ -105,7 +105,7 @@ func (w Written) apply(m *Machine) {
 	if p.role != nil {
 		m.leave(w.Outcome, w.Revision, m.elapsed(p))
 	}
-	if w.Fault != nil && !(w.TooLarge && p.purpose == forMember) { // without a new member record everything else lives on
+	if w.Fault != nil && !(w.TooLarge && p.purpose == forMember) { // everything else continues without a new member record
 		m.fail(w.Fault)
 		return
 	}

@@ -253,7 +253,7 @@ func (s *scenario) cancelled(ctx context.Context) error {
 // enoughTicks are more than one scheduler's.
 const enoughTicks = 3
 
-// recurring: each tick of a recurrence comes, whoever leads.
+// recurring: each tick of a recurrence comes, under every leader.
 func (s *scenario) recurring(ctx context.Context) error {
 	err := assign.Recur(ctx, s.a.Client, tasks.Plain, "often", "@every 1s", tasks.Order{Run: quick},
 		assign.CatchUp(assign.CatchUpAll))

@@ -75,7 +75,7 @@ var taskMutants = mutants.Suite{
 			Edits: []mutants.Edit{{"if info.Revision < g.highest {", "if info.Revision == 0 {"}},
 		},
 		{
-			Name: "a frame is believed whoever has signed it", By: poisoned,
+			Name: "a frame is believed with any signature", By: poisoned,
 			Edits: []mutants.Edit{{"g.trusting || g.verifier != nil", "true || g.verifier != nil"}},
 		},
 		{
@@ -109,7 +109,7 @@ var taskMutants = mutants.Suite{
 			Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, epoch, from != 0)"}},
 		},
 		{
-			Name: "the seal is no condition", By: afterTakeover,
+			Name: "writes have no seal as a condition", By: afterTakeover,
 			Edits: []mutants.Edit{{
 				"\texpect := op.Expect\n",
 				"\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn op.publish(at, reply, h)\n\t}\n" +

@@ -3,7 +3,7 @@
 // is known of a write. It does no I/O.
 //
 //	c.lease.<instance>   Lease    a session, rewritten by every heartbeat
-//	c.member.<instance>  Member   what the instance says of itself
+//	c.member.<instance>  Member   what the instance says about itself
 //	c.role.<role>        Role     the holder of the role, or a vacancy
 //
 // Decode never fails. A value that cannot be read becomes an Entry too, since rules apply to it.

@@ -13,7 +13,7 @@ const (
 	FormRecord              // a record we understand
 	FormMarker              // a delete, purge or expiry marker
 	FormMissing             // it was there, and a complete snapshot has it no more
-	FormGarbage             // bytes that are no record
+	FormGarbage             // bytes that are not a record
 	FormNewer               // a record of a later version: never killed, never claimed over
 )
 

@@ -27,7 +27,7 @@ type LeaseState string
 
 const (
 	Live   LeaseState = "live"   // may hold roles
-	Idle   LeaseState = "idle"   // holds nothing and beats rarely; may be killed at once by whoever needs it gone
+	Idle   LeaseState = "idle"   // holds nothing and beats rarely; may be killed at once by a process that needs its roles
 	Closed LeaseState = "closed" // ended by its own process, after every term had drained
 	Killed LeaseState = "killed" // ended by another one, which had waited for it
 )
@@ -40,7 +40,7 @@ type Lease struct {
 	TTLms   int64      `json:"ttl_ms"`
 	Beat    uint64     `json:"beat"`
 	State   LeaseState `json:"state"`
-	Workers uint32     `json:"workers,omitempty"` // worker-only sessions, said by who sees them
+	Workers uint32     `json:"workers,omitempty"` // worker-only sessions, said by a process that sees them
 	By      string     `json:"by,omitempty"`      // who killed it
 }
 
@@ -50,7 +50,7 @@ func (l Lease) TTL() time.Duration { return time.Duration(l.TTLms) * time.Millis
 // Alive reports whether the record declares a session that has not ended.
 func (l Lease) Alive() bool { return l.State == Live || l.State == Idle }
 
-// Candidacy is what a member says of itself for one role.
+// Candidacy is what a member says about itself for one role.
 type Candidacy struct {
 	Priority int32 `json:"priority,omitempty"`
 	Takeover bool  `json:"takeover,omitempty"`
@@ -74,7 +74,7 @@ type Member struct {
 	Draining bool                 `json:"draining,omitempty"`
 }
 
-// Candidacy is what the member says of itself for a role; ok reports whether it says anything. A
+// Candidacy is what the member says about itself for a role; ok reports whether it says anything. A
 // nil member says nothing.
 func (m *Member) Candidacy(role string) (c Candidacy, ok bool) {
 	if m == nil {

@@ -201,8 +201,8 @@ func TestWaitersForOneWriteAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnUnreadableDefinitionKeepsItsLastTick, so that whoever can read it does not fire again what
-// was fired.
+// TestAnUnreadableDefinitionKeepsItsLastTick, so that a scheduler that can read it does not fire
+// again what was fired.
 func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 	b := newBooks(t)
 	b.step(Fired{Name: "r", Revision: 3, Tick: at(10, 0)})
@@ -251,7 +251,7 @@ func TestAnAssignmentThatWasNeverSent(t *testing.T) {
 func TestWhatCannotBeSentIsNoLoop(t *testing.T) {
 	b := newBooks(t)
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
-	b.step(SealSeen{Revision: 2, Epoch: 50}) // whoever led before has not ended in peace
+	b.step(SealSeen{Revision: 2, Epoch: 50}) // the scheduler before did not end cleanly
 	b.step(CaughtUp{})
 	m := member(200)
 	m.Own = true

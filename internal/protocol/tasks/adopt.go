@@ -81,7 +81,7 @@ func (s *Scheduler) endOf(h Held) Status {
 // holds, and only if it is larger than the last one that is known to have ended, and of this
 // submission.
 func (s *Scheduler) adopt(w *worker, h Held) bool {
-	if s.unreadable(h.ID) { // who can read it adopts it
+	if s.unreadable(h.ID) { // a scheduler that can read it adopts it
 		return false
 	}
 	t := s.tasks.get(h.ID)

@@ -195,7 +195,7 @@ func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAClosedSessionHasLostNothing: what a worker that has left in good order was still handed, or
+// TestAClosedSessionHasLostNothing: what a worker that has left cleanly was still handed, or
 // had not told of, goes back uncounted, and at once; what one that is lost had counts.
 func TestAClosedSessionHasLostNothing(t *testing.T) {
 	for _, tt := range []struct {

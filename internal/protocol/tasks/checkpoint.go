@@ -19,7 +19,7 @@ func (e Progressed) apply(s *Scheduler) {
 	}
 	t := s.tasks.get(e.ID)
 	switch {
-	case s.unreadable(e.ID): // who can read it answers
+	case s.unreadable(e.ID): // a scheduler that can read it answers
 		return
 	case t == nil:
 		s.stale(e.Ref, "", "settled")
@@ -60,7 +60,7 @@ func (s *Scheduler) save(t *task, e *Progressed) {
 	old := r.saving
 	switch {
 	case old != nil && old.guard != 0: // it was sent
-		if n := old.next; n != nil { // whoever waits for that is content with a later one
+		if n := old.next; n != nil { // a call that waits for that is content with a later one
 			w.ref, w.refs = n.ref, n.refs
 		}
 		w.waits(e.Ref)
@@ -75,14 +75,14 @@ func (s *Scheduler) save(t *task, e *Progressed) {
 	s.send(w)
 }
 
-// kept goes on after a checkpoint is stored.
+// kept continues after a checkpoint is stored.
 func (s *Scheduler) kept(w *write, revision uint64) {
 	t := w.t
 	t.checkpoint, t.run.stored = max(t.checkpoint, revision), w.ran
 	s.afterSaving(w)
 }
 
-// giveUp goes on after a checkpoint that is never stored, as if it had never been made: told once
+// giveUp continues after a checkpoint that is never stored, as if it had never been made: told once
 // more, it is taken once more.
 func (s *Scheduler) giveUp(w *write) {
 	if r := w.t.run; r.kept == w.ran {

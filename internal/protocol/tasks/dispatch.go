@@ -2,8 +2,8 @@ package tasks
 
 import "time"
 
-// maxParked bounds how many tasks are parked in one round: with very many of one key it goes on in
-// the next.
+// maxParked bounds how many tasks are parked in one round: with very many of one key it continues
+// in the next.
 const maxParked = 4096
 
 // dispatch hands out what waits. Of all classes the one whose first task's turn is first goes

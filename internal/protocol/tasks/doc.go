@@ -1,8 +1,6 @@
 // Package tasks is the rules of a scheduler of tasks as a pure state machine: no I/O, no clock, no
 // goroutine, no logging.
 //
-//	(event, now) ──► Scheduler.Step ──► effects
-//
 // There is one Scheduler for each term. Package workers has the rules of the other side.
 //
 // The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long
@@ -10,15 +8,11 @@
 // in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers
 // when a term begins.
 //
-//	            ┌───────────────── its time has come ─────────────────┐
-//	            ▼                                                     │
-//	delayed ► waiting ─► (starting ►) pushed ─► running ► noting ─► delayed    failed, snoozed
-//	            │  ▲ ▲                  │          │ │
-//	            │  │ └──── rejected ────┘ released ┘ └► ending ─► gone         succeeded, dead
-//	            ▼  │
-//	           parked: its key has as many as it may      cancelled, expired: from anywhere
-//
-// A task whose worker is lost becomes delayed too.
+// A task goes through these states. It is delayed until its time has come, then waiting. It is
+// parked while its key has as many running tasks as it may. It is pushed when it was sent to a
+// worker, and waits again if that rejects it. Then it is running. After an attempt its note is
+// stored (noting), and it is delayed again; or its outcome is stored (ending), and it is gone. A
+// task whose worker is lost becomes delayed too. Cancelled and expired tasks end from any state.
 //
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last.
@@ -48,7 +42,7 @@
 //   - S11 A task that cannot go (nobody takes it, its kind is paused) holds back no task that can:
 //     neither one of its kind with other labels, nor one of its limit key. Room is kept for a task
 //     that needs several slots.
-//   - S12 An outcome that may have stood in the stream and be gone by now is written only over its
+//   - S12 An outcome that may have stood in the stream and be gone already is written only over its
 //     own submission.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,

@@ -12,14 +12,14 @@ type (
 		Write, Expect, Epoch uint64
 	}
 
-	// Reread asks for another reading of the stream, which goes on behind what was read: the
+	// Reread asks for another reading of the stream, which continues behind what was read: the
 	// present one may be of a replica that lags.
 	Reread struct{}
 
 	// WriteOutcome asks for a task's outcome in the place of its submission, Guard being the
 	// revision of the seal. Revision is the submission's: a dead task keeps its input, so that it
 	// can be submitted again. Again says that an outcome may have been stored before, and be gone
-	// by now, and the id be in use again: then it must be stored only if the submission still
+	// already, and the id be in use again: then it must be stored only if the submission still
 	// stands at Revision, and as one with the erasing of the note, which has the seal's condition.
 	WriteOutcome struct {
 		Write, Guard uint64

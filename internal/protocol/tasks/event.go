@@ -69,14 +69,14 @@ type (
 		Gone     bool
 	}
 
-	// PauseSeen says that a kind was paused, or goes on.
+	// PauseSeen says that a kind was paused, or continues.
 	PauseSeen struct {
 		Kind     string
 		Revision uint64
 		Paused   bool
 	}
 
-	// DrainSeen says that a worker is to take nothing new, or goes on. It is about the instance,
+	// DrainSeen says that a worker is to take nothing new, or continues. It is about the instance,
 	// whatever its session.
 	DrainSeen struct {
 		Instance string
@@ -93,8 +93,8 @@ type (
 	}
 
 	// Defined is a recurrence that the stream delivered, stored at Since by its clock; nil: it was
-	// removed, or is Unreadable here: nothing is fired, and its last tick is kept for who can read
-	// it.
+	// removed, or is Unreadable here: nothing is fired, and its last tick is kept for a scheduler that
+	// can read it.
 	Defined struct {
 		Name       string
 		Revision   uint64
@@ -112,9 +112,9 @@ type (
 		Tick     time.Time
 	}
 
-	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not
-	// known. Ours says that it is one of this scheduler's own, Clean that the term of whoever wrote
-	// it has ended in peace, Since the epoch with which that term began, zero: not known, and
+	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.
+	// Ours says that it is one of this scheduler's own, Clean that the term of the scheduler that
+	// wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and
 	// Suspect what that one has left of its suspicions, see Suspected.
 	SealSeen struct {
 		Revision uint64

@@ -2,13 +2,10 @@ package tasks
 
 import "fmt"
 
-// State is where a task stands, for everybody. The terminal ones are the Status of its outcome.
-//
-//	          ┌───────────────────────┐
-//	delayed ─►│ pending ◄──► running  │
-//	          │    ▲            │     │──► succeeded, dead, cancelled, expired
-//	          │    └─ retrying ◄┘     │
-//	          └───────────────────────┘
+// State is the public state of a task. A delayed task becomes pending when it is due. A pending one
+// runs when a worker has accepted it, and is pending again if the worker gives it back. A running
+// one is retrying after an attempt that counts, or ends. The terminal states are the Status of its
+// outcome; a task may become cancelled or expired from any other state.
 type State string
 
 const (

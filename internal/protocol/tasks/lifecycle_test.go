@@ -38,7 +38,7 @@ func TestMovesAreStates(t *testing.T) {
 		}
 	}
 	if len(moves[ending]) != 1 || moves[ending][0] != nowhere {
-		t.Errorf("after its outcome a task goes on to %v", moves[ending])
+		t.Errorf("after its outcome a task continues to %v", moves[ending])
 	}
 }
 
@@ -63,6 +63,6 @@ func TestAMoveThatNoRuleMakesEndsTheScheduler(t *testing.T) {
 	}
 	b.s.out = nil
 	if effects := b.step(Submitted{ID: "y", Revision: 9, Policy: policy}); len(effects) != 0 {
-		t.Errorf("it goes on: %+v", effects)
+		t.Errorf("it continues: %+v", effects)
 	}
 }

@@ -135,7 +135,7 @@ func TestVeryManyOfOneKey(t *testing.T) {
 	b.submit("last", Policy{}, nil)
 	b.pass(0)
 	if next := b.s.Next(b.now); next != 0 {
-		t.Fatalf("it goes on in %v", next)
+		t.Fatalf("it continues in %v", next)
 	}
 	b.s.workers[200].answered()
 	expect(t, "the second round", handedOut(b.pass(0)), "last@w200")

@@ -14,7 +14,7 @@ const maxLook = 8192
 // may have an outcome.
 func (s *Scheduler) Settled() bool { return s.settled }
 
-// List returns a page of open tasks, at most limit, and with which cursor to go on behind it, 0
+// List returns a page of open tasks, at most limit, and with which cursor to continue behind it, 0
 // when there is no more. A page may hold fewer, or none, though there is more: it costs no more
 // than its size and a bound.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []TaskInfo, next uint64) {

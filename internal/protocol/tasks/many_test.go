@@ -24,7 +24,7 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 			t.Fatalf("%d workers were looked at in one round", got)
 		}
 		if next := g.s.Next(g.now); g.s.pooled < len(g.s.classes) && next != 0 {
-			t.Fatalf("it goes on in %v", next)
+			t.Fatalf("it continues in %v", next)
 		}
 	}
 	if rounds < 2 {
@@ -123,7 +123,7 @@ func TestVeryManyComeDueAtOnce(t *testing.T) {
 			t.Fatalf("%d wait, want %d", queued, want)
 		}
 		if next := g.s.Next(g.now); next != 0 {
-			t.Fatalf("it goes on in %v", next)
+			t.Fatalf("it continues in %v", next)
 		}
 	}
 	g.step(Tick{})

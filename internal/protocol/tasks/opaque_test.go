@@ -88,7 +88,7 @@ func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	effects := b.step(Opaque{ID: "x", Revision: 20})
 	if s, ok := find[Stop](effects); !ok || s.Attempt != p.List[0].Attempt {
-		t.Errorf("the former life goes on: %+v", effects)
+		t.Errorf("the former life continues: %+v", effects)
 	}
 	for _, e := range effects {
 		if isTidying(e) {

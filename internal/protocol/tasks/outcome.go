@@ -14,7 +14,7 @@ func (e Done) apply(s *Scheduler) {
 	}
 	t := s.tasks.get(e.ID)
 	switch {
-	case s.unreadable(e.ID): // who can read it answers
+	case s.unreadable(e.ID): // a scheduler that can read it answers
 	case t == nil:
 		s.stale(e.Ref, "", "settled")
 	case s.workers[e.Session] == nil: // it has been counted as lost, or as given back
@@ -125,8 +125,8 @@ func bounded(delay int64) time.Duration {
 	return min(max(time.Duration(delay), 0), most)
 }
 
-// Causes of a release: rejected when it was no attempt at all, released when its worker has given
-// it back, or has left.
+// Causes of a release: rejected when there was no attempt at all, released when its worker has
+// given it back, or has left.
 const (
 	rejected = ""
 	released = "released"
@@ -184,7 +184,7 @@ func (s *Scheduler) write(t *task, to taskPhase, ref any) *write {
 	return &r.write
 }
 
-// noted goes on after a note is stored, and every checkpoint that was made before it.
+// noted continues after a note is stored, and every checkpoint that was made before it.
 func (s *Scheduler) noted(t *task) {
 	t.noted = true
 	delete(s.begun, t.id())

@@ -65,8 +65,8 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 	}
 }
 
-// TestAReadingThatTakesLong: while it goes on an outcome may be stored by the scheduler before, and
-// expire, behind its back.
+// TestAReadingThatTakesLong: while it continues an outcome may be stored by the scheduler before,
+// and expire, behind its back.
 func TestAReadingThatTakesLong(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		b := newBooks(t)

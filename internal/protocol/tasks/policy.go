@@ -26,7 +26,7 @@ type Times struct {
 }
 
 // Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag
-// 200: who reads them from a stream sees to that.
+// 200: the reader of the stream ensures that.
 type Keys struct {
 	Unique string // the name of its unique record
 	Sticky string // tasks of one go to the same worker, as long as it has room

@@ -5,8 +5,8 @@ import (
 )
 
 // pool is a set of workers that can run the same classes, and those of them that may be given
-// something in this round, the least loaded first. While a round goes on workers only get more: so
-// what has changed is found when it comes first.
+// something in this round, the least loaded first. While a round continues workers only get more:
+// so what has changed is found when it comes first.
 type pool struct {
 	workers []*worker
 	classes []*queueClass
@@ -24,7 +24,7 @@ type pools struct {
 }
 
 // maxLooked bounds how many workers are looked at in one round to find out who takes which class:
-// it goes on in the next.
+// it continues in the next.
 const maxLooked = 1 << 16
 
 type candidate struct {

@@ -33,7 +33,7 @@ type queueClass struct {
 	queue     queue.Queue[*task]
 	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
 	open      int                  // tasks that belong to it
-	pool      *pool                // who can run them; nil: not known yet
+	pool      *pool                // the workers that can run them; nil: not known yet
 	place     int                  // in Scheduler.classes
 	slot      int                  // among the classes of its pool
 }

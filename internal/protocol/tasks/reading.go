@@ -37,8 +37,8 @@ func (e Settled) apply(s *Scheduler) {
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
 
-// remind keeps, until the books are complete, what was cancelled or has expired before: who still
-// runs it is to hear that.
+// remind keeps, until the books are complete, what was cancelled or has expired before: a worker
+// that still runs it is to hear that.
 func (s *Scheduler) remind(e Settled) {
 	switch {
 	case s.ready:

@@ -15,7 +15,7 @@ const (
 	ReasonUnreachable Reason = "unreachable" // the others of those do not listen
 	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
 	ReasonKeyLimit    Reason = "key_limit"   // as many of its limit key run as may
-	ReasonRate        Reason = "rate"        // as many of its kind were handed out as may be by now
+	ReasonRate        Reason = "rate"        // its kind may hand out no more tasks at the moment
 	ReasonBusy        Reason = "busy"        // nobody of those has a free slot, or slots enough
 	ReasonPlacement   Reason = "placement"   // the configured Placement lets it wait, or what is before it
 )

@@ -16,9 +16,9 @@ func TickID(name string, tick time.Time) string {
 
 // recur is a recurrence on the books.
 //
-// Invariant: a tick is submitted together with the record that says so, under the seal. So who
-// reads that record knows which ticks there are, and none is submitted twice or left out because a
-// scheduler died between the two.
+// Invariant: a tick is submitted together with the record that says so, under the seal. So a
+// scheduler that reads that record knows which ticks there are, and none is submitted twice or left
+// out because a scheduler died between the two.
 type recur struct {
 	def   *Recurrence // nil: it was removed, or cannot be read
 	blind bool        // it cannot be read
@@ -190,7 +190,7 @@ func (s *Scheduler) fireNext(name string, r *recur) {
 	s.send(r.write)
 }
 
-// ticked goes on after a tick was submitted.
+// ticked continues after a tick was submitted.
 func (s *Scheduler) ticked(w *write) {
 	s.emit(Ticked{Name: w.id, Fired: 1})
 	r := s.recurs[w.id]

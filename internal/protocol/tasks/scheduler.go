@@ -30,11 +30,9 @@ const (
 )
 
 // Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or
-// goroutine.
-//
-//	read: the stream up to our own seals  ──┐
-//	carried: every member before our epoch ─┼─► ready ──► hands out
-//	synced: each of them answered, or dead ─┘
+// goroutine. It hands out nothing before three things have happened: the stream was read up to our
+// own seals, the watch has shown every member from before our epoch, and each of those has
+// answered or is dead.
 type Scheduler struct {
 	cfg   SchedulerConfig
 	epoch uint64 // the present one; rotation moves it
@@ -69,7 +67,7 @@ type Scheduler struct {
 	round      uint64        // of handing out
 	heads      []*queueClass // of the present round
 	among      []Candidate   // scratch of Placement
-	wake       Instant       // when what is kept back may go on by itself
+	wake       Instant       // when what is kept back may continue by itself
 
 	early   map[held]Done       // reports that came before the books were complete
 	hints   map[held]Progressed // likewise

@@ -252,7 +252,7 @@ func TestALaterSealEndsTheScheduler(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if effects := b.pass(time.Hour); len(effects) != 0 {
-		t.Errorf("it goes on: %+v", effects)
+		t.Errorf("it continues: %+v", effects)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type seal struct {
 	revision uint64 // the last one that the stream has shown, 0: none
 	epoch    uint64
-	crashed  bool   // whoever led before has not ended in peace
+	crashed  bool   // the scheduler before did not end cleanly
 	suspect  uint64 // what that one has left when it has
 	rested   uint64 // its epoch then, else 0
 	since    uint64 // the one that its term began with
@@ -96,7 +96,7 @@ func (e SealSeen) apply(s *Scheduler) {
 }
 
 // sealed begins to write under a seal that the stream has shown. All that was written under earlier
-// ones has been shown by now, or never will be: what is still wanted is written again.
+// ones has been shown already, or never will be: what is still wanted is written again.
 //
 // But what was shown may be out of date. A subject has one record: the outcome of a dead task that
 // is submitted again is gone as soon as the new submission is stored, and that may be behind our

@@ -37,7 +37,7 @@ func TestWhatCannotRunHoldsNoPlaceOfItsKey(t *testing.T) {
 				expect(t, "after the one before it", handedOut(more), fmt.Sprint("z", i, "@w200"))
 				if i == 1 && name == "its kind is paused" {
 					b.step(PauseSeen{Kind: "p", Revision: 6})
-					expect(t, "what goes on is ahead of what came later", handedOut(b.accept(more, "z1")), "stuck0@w200")
+					expect(t, "what continues is ahead of what came later", handedOut(b.accept(more, "z1")), "stuck0@w200")
 					return
 				}
 				more = b.accept(more, fmt.Sprint("z", i))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Requests of others are in the stream: they hold whoever leads, and wait while nobody does.
+// Requests of others are in the stream: they hold under every leader, and wait while nobody leads.
 
 func (e CancelAsked) apply(s *Scheduler) {
 	if e.Gone {

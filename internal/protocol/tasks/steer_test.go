@@ -22,7 +22,7 @@ func TestPause(t *testing.T) {
 	if v := b.s.Overview().Kinds; len(v) != 1 || !v[0].Paused || v[0].Waiting != 1 {
 		t.Errorf("%+v", v)
 	}
-	expect(t, "goes on", handedOut(b.step(PauseSeen{Kind: "k", Revision: 2})), "t@w200")
+	expect(t, "continues", handedOut(b.step(PauseSeen{Kind: "k", Revision: 2})), "t@w200")
 }
 
 func TestDrain(t *testing.T) {
@@ -37,7 +37,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if got := handedOut(b.step(DrainSeen{Instance: "w200", Revision: 2})); len(got) != 1 {
-		t.Errorf("it goes on with %v", got)
+		t.Errorf("it continues with %v", got)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 // A task that takes down the process of its worker is counted by the scheduler, until it is dead.
 // When that is the scheduler's own process there is nobody left to count. So while a scheduler
 // finds that the one before it has not ended in peace, it notes what it is about to give to itself
-// of that one's tasks: whoever finds that note, and nobody who has the task, counts for it. That
-// costs one more write for a task that has seen a scheduler crash, and nothing for all others.
+// of that one's tasks: a scheduler that finds that note, and no worker that has the task, counts
+// for it. That costs one more write for a task that has seen a scheduler crash, and nothing for all
+// others.
 //
 // Suspicion ends with the task, not with the term: a scheduler that ends in peace leaves it to the
 // next one, or a task could take down one scheduler uncounted after each that had not come to it.
@@ -47,7 +48,7 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 	s.send(&r.write)
 }
 
-// started goes on after that is stored.
+// started continues after that is stored.
 func (s *Scheduler) started(t *task) {
 	if t.class.kind.paused || !t.run.worker.takesNew() {
 		s.release(t, rejected, nil)

@@ -48,7 +48,7 @@ func (x *table) all() iter.Seq[*task] {
 	}
 }
 
-// add gives a task a place, which it keeps: so a listing that goes on over many pages meets every
+// add gives a task a place, which it keeps: so a listing that continues over many pages meets every
 // task that is open all the while, once.
 func (x *table) add(t *task) { x.put(hash(t.id()), t) }
 

@@ -2,14 +2,14 @@ package tasks
 
 import "time"
 
-// TaskInfo is what the books say of one open task.
+// TaskInfo is what the scheduler knows about one open task.
 type TaskInfo struct {
 	ID       string
 	Revision uint64 // of its submission
 	Kind     string
 	State    State
 	Running  bool
-	Ending   bool    // its outcome is being stored, and may stand in the stream: who wants to know for certain looks there
+	Ending   bool    // its outcome is being stored, and may be in the stream: look there to know for certain
 	Tries    int     // attempts that ran or run
 	Attempt  Attempt // the last, zero before the first
 	Instance string  // that has it, "" for none
@@ -21,7 +21,7 @@ type TaskInfo struct {
 	Reason   Reason        // why nobody has it, though it may run
 	Left     time.Duration // until it expires, 0: never
 	Keys     *Keys         // nil: none
-	Cursor   uint64        // with which List goes on behind it
+	Cursor   uint64        // with which List continues behind it
 }
 
 // Filter selects tasks: each of its parts that is not empty must hold.

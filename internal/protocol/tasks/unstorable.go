@@ -4,7 +4,7 @@ package tasks
 const CauseUnstorable = "unstorable"
 
 // Unstorable says that a write is not stored and, as it is, never will be: the server has looked at
-// it and does not take it. Body says why, for whoever asks what became of the task.
+// it and does not take it. Body says why, for clients that ask what became of the task.
 //
 // A task that has ended must not be run again because its end cannot be said: it ends with what can
 // be stored. A checkpoint is given up, as if it had never been made. Any other record stays wanted,

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestAnOutcomeThatCannotBeStoredIsReplaced: the task ends all the same, once, and whoever reported
-// it is answered then.
+// TestAnOutcomeThatCannotBeStoredIsReplaced: the task ends all the same, once, and the worker that
+// reported it is answered then.
 func TestAnOutcomeThatCannotBeStoredIsReplaced(t *testing.T) {
 	for _, verb := range []Verb{Succeeded, Permanent} {
 		b := runningX(t)
@@ -88,8 +88,8 @@ func TestACancellationIsNeverCalledAFailure(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatCannotBeStoredIsGivenUp: who reported it is told, the ones before it count,
-// and the task goes on.
+// TestACheckpointThatCannotBeStoredIsGivenUp: the worker that reported it is told, the ones before
+// it count, and the task continues.
 func TestACheckpointThatCannotBeStoredIsGivenUp(t *testing.T) {
 	b := runningX(t)
 	one, _ := find[WriteCheckpoint](b.step(progress(1, "one", "a")))

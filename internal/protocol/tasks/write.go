@@ -34,8 +34,8 @@ type write struct {
 	again   bool   // it may have stood there, and be gone
 	refused bool   // under a seal of ours that was valid, as far as we know
 	retry   Retry
-	ref     any   // who waits for it
-	refs    []any // who else does
+	ref     any   // the caller that waits for it
+	refs    []any // other callers that wait
 
 	what   Record // to erase, of id
 	id     string // of a task, a unique key or a recurrence
@@ -57,7 +57,7 @@ const (
 // since.
 func (w *write) doubtful() bool { return w.kind == outcomeWrite && w.guard != 0 }
 
-// twofold reports whether a write has a condition besides the seal's.
+// twofold reports whether a write has another condition than the seal's.
 func (w *write) twofold() bool { return w.kind == tickWrite || w.kind == outcomeWrite && w.again }
 
 // moment is one on both scales of the scheduler.
@@ -70,7 +70,7 @@ func (s *Scheduler) age(m moment) time.Duration {
 }
 
 // outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and
-// be gone by now, or soon: its retention counts by the stream's clock. Then nothing tells any more
+// be gone already, or soon: its retention counts by the stream's clock. Then nothing tells any more
 // that the task has ended, and its id may be in use again. An earlier scheduler may have stored one
 // while we read what stood before our seal, behind our back.
 func (s *Scheduler) outlived(w *write) bool {
@@ -85,7 +85,7 @@ func (w *write) waits(ref any) {
 	case w.ref == nil:
 		w.ref = ref
 	default:
-		if len(w.refs) >= maxWaiting { // who gets no answer asks again
+		if len(w.refs) >= maxWaiting { // a caller without an answer asks again
 			w.refs = slices.Delete(w.refs, 0, 1)
 		}
 		w.refs = append(w.refs, ref)
@@ -226,7 +226,7 @@ func (s *Scheduler) renewSlowly() {
 	s.renew()
 }
 
-// stored goes on after a write, known to be stored by its acknowledgement or by the stream.
+// stored continues after a write, known to be stored by its acknowledgement or by the stream.
 func (s *Scheduler) stored(w *write, revision uint64) {
 	delete(s.writes, w.number)
 	w.number = 0
@@ -251,9 +251,9 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 	}
 }
 
-// overtaken goes on after a write that was refused for its other condition: a seal of ours was the
-// last all the while. A tick that is there already was submitted; an outcome whose submission is
-// gone has been stored, and kept for as long as it was to be.
+// overtaken continues after a write that was refused for its other condition: a seal of ours was
+// the last all the while. A tick that is there already was submitted; an outcome whose submission
+// is gone has been stored, and kept for as long as it was to be.
 func (s *Scheduler) overtaken(w *write) {
 	if w.kind == outcomeWrite {
 		s.stored(w, 0)

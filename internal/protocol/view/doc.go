@@ -1,8 +1,6 @@
 // Package view is what the watches of one process have shown of the bucket. It knows no machine: an
 // observer has a view too. It does no I/O and has no clock.
 //
-//	Deliver, Merge, BeginWatch, EndSnapshot ──► View ──► News: changes, and notices for people
-//
 // Entries merge by revision. A view never goes back by itself: it tells its owner when the store
 // has lost what was known (Regressed), and when another watch is needed to find out (AskAgain).
 //

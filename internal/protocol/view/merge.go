@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// News collects what a merge has changed, for whoever acts on the view: a machine, or an observer
+// News collects what a merge has changed, for the owner of the view: a machine, or an observer
 // that only tells.
 type News[P, R any] struct {
 	Roles   []*Role[P, R] // to be looked at again; may repeat

@@ -17,7 +17,7 @@ type MemberJoined struct {
 	Session uint64
 }
 
-type MemberChanged struct{ Peer record.Peer } // what it says of itself
+type MemberChanged struct{ Peer record.Peer } // what it says about itself
 
 type MemberLeft struct {
 	Peer   record.Peer

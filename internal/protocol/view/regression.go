@@ -7,9 +7,9 @@ import (
 )
 
 // BackPatience is how much later a watch over replicas must have begun than one that has shown too
-// old a state, to prove that this is no lag: longer than a stream leader that has lost its quorum
-// goes on to answer (up to twenty seconds), and than a replica lags that lives. A doubt that could
-// not be settled waits as long again.
+// old a state, to prove that this is not a lag: longer than a stream leader that has lost its
+// quorum continues to answer (up to twenty seconds), and than a replica lags that lives. A doubt
+// that could not be settled waits as long again.
 const BackPatience = 30 * time.Second
 
 // doubt is what a watch over replicas leaves that has shown an older state than was known: the

@@ -16,8 +16,8 @@ type Contender struct {
 }
 
 // Order is the order in which live, eligible candidates claim a role that falls vacant now: the
-// hinted one, then by priority, then by age of the session; who just vacated comes last. It is a
-// matter of delay only, never of safety.
+// hinted one, then by priority, then by age of the session; the one that just vacated comes last.
+// It is a matter of delay only, never of safety.
 func (v *View[P, R]) Order(now record.Instant, r *Role[P, R]) []Contender {
 	var line []Contender
 	for _, p := range r.Candidates {

@@ -230,7 +230,7 @@ func (v *View[P, R]) drop(p *Peer[P, R]) {
 	v.peerList[len(v.peerList)-1] = nil
 	v.peerList = v.peerList[:len(v.peerList)-1]
 	delete(v.peers, p.Peer)
-	p.Form, p.Member = record.FormNone, nil // whoever still has it on a list finds nothing to do
+	p.Form, p.Member = record.FormNone, nil // a list that still has it finds nothing to do
 }
 
 // Own returns the entry of the owner's own slot, which is never forgotten.
@@ -267,8 +267,8 @@ func (r *Role[P, R]) Held() bool { return r.Form == record.FormRecord && !r.Role
 //
 // Which lease time that is, the record does not tell any more. A watch may skip what was
 // overwritten, so the last record that this process could read need not have been the last one
-// written; but whoever wrote that had a live lease before, and has it still unless that was ended,
-// or is gone or cannot be read itself. Our own is live too: so whoever waits for it has seen all
+// written; but its writer had a live lease before, and has it still unless that was ended, or is
+// gone or cannot be read itself. Our own is live too: so a process that waits for it has seen all
 // leases that were live when the record was lost, as they stood then or later.
 func (v *View[P, R]) LostUntil(r *Role[P, R]) record.Instant {
 	ttl := v.UnreadTTL(r.lastTTL)

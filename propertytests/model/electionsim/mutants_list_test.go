@@ -264,7 +264,7 @@ var all = []mutants.Mutant{
 			"\tm.view.BeginWatch(view.Watch(w), m.self.Peer)\n\tm.expectAll()\n",
 		},
 	}, By: &beside},
-	{Name: "only records of terms that go on are looked for", Edits: []mutants.Edit{
+	{Name: "only records of terms that continue are looked for", Edits: []mutants.Edit{
 		{
 			"rv.Notes.mine != nil && rv.Revision > rv.Delivered",
 			"rv.Notes.mine != nil && rv.Notes.mine.term != nil && rv.Notes.mine.term.leading()",
@@ -312,7 +312,7 @@ var all = []mutants.Mutant{
 	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
 		{"\tm.startCoolDown(r)\n", ""},
 	}, By: &beside},
-	{Name: "a bucket that was made again is not noticed", Edits: []mutants.Edit{
+	{Name: "a bucket that was recreated is not noticed", Edits: []mutants.Edit{
 		{"p.hand(protocol.Broken{Fault: errMadeAgain})", "p.watch()"},
 	}},
 	{Name: "the next bucket begins where the first one did", Edits: []mutants.Edit{

@@ -86,7 +86,7 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 
 // takes reports whether the stream takes a record at all, whatever stands there: some results and
 // checkpoints are larger than it allows. How a task has ended is always stored, if nothing is said
-// of the result.
+// about the result.
 func (s *taskStream) takes(p put) bool {
 	_, id, _ := strings.Cut(p.subject, ".")
 	switch v := p.value.(type) {

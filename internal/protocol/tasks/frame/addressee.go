@@ -13,8 +13,8 @@ type Addressee struct {
 	Open    bool   // its own record was in view: the role's is not older than that
 }
 
-// Later says that the epoch of a frame is above every one that was in view. It is no answer: the
-// frame waits for the view, or is dropped.
+// Later says that the epoch of a frame is above every one that was in view. It is not an answer:
+// the frame waits for the view, or is dropped.
 const Later = tasks.Verdict(255)
 
 // Judge says whether a frame comes from the scheduler in view, and is for this worker: the first

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
-// Envelope is what every frame of a scheduler says of itself, under its signature: from which term
-// it is, and for whom.
+// Envelope is what every frame of a scheduler says about itself, under its signature: from which
+// term it is, and for whom.
 type Envelope struct {
 	Namespace string
 	Role      string
@@ -168,7 +168,7 @@ func DecodeSync(frame []byte) (v Envelope, err error) {
 	return v, d.err()
 }
 
-// DecodeEnvelope reads what a frame of any type says of itself.
+// DecodeEnvelope reads what a frame of any type says about itself.
 func DecodeEnvelope(frame []byte) (v Envelope, t FrameType, err error) {
 	if len(frame) < 2 {
 		return v, 0, ErrFrame

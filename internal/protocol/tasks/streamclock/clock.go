@@ -67,7 +67,7 @@ func (c *Clock) Instant(t time.Time) record.Instant {
 // Time is what the clock shows.
 func (c *Clock) Time() time.Time { return c.base.Add(time.Duration(c.Now)) }
 
-// Latest is what the clock may have come to by now: a record that has only come late has put it
+// Latest is what the clock may have come to already: a record that has only come late has put it
 // back.
 func (c *Clock) Latest(now record.Instant) record.Instant { return max(c.Now, now.Add(c.said)) }
 

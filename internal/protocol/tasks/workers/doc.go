@@ -1,7 +1,5 @@
 // Package workers is the rules of a worker as a pure state machine: no I/O, no clock, no goroutine.
 //
-//	event ──► Worker.Step ──► effects
-//
 // There is one Worker for each session. It holds the attempts that run, the answers that it has
 // given, and the results that no scheduler has settled so far.
 //
