@@ -95,8 +95,8 @@ type RoleInfo struct {
 	// PublicKey verifies what the leader signs.
 	PublicKey string        `json:"public_key,omitempty"`
 	TTL       time.Duration `json:"ttl,omitempty"`
-	// Vacant says that the record says so, By and Reason by whom and why; Next is the hinted
-	// successor.
+	// Vacant says that the record names no holder. By and Reason say who gave the role up, and why.
+	// Next is the instance that the role was handed to, if any.
 	Vacant bool   `json:"vacant,omitempty"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
