@@ -76,6 +76,10 @@ var (
 	// domain answers and no Domain is configured: each site of a system would make one of its own.
 	// The error names both ways out.
 	ErrNoDomain = taskerr.ErrNoDomain
+	// ErrOldFormat says that the stream was made by an earlier version, which kept its tasks under
+	// other subjects. The error names the commands that replace it. Finish its tasks with the
+	// earlier version before.
+	ErrOldFormat = taskerr.ErrOldFormat
 	// ErrObjectsNotFound says that the namespace's object store, which keeps large outputs, is
 	// missing. Create it with [CreateObjects].
 	ErrObjectsNotFound = taskerr.ErrObjectsNotFound

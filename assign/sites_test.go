@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -77,14 +79,14 @@ func clientIn(t *testing.T, at *natsrun.Server, domain string) *assign.Client {
 func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
 	_, places := sites(t)
 	x := &executions{ran: map[string][]string{}}
-	domains := []string{"hub", "east", "west"}
+	domains, epochs := []string{"hub", "east", "west"}, map[string]uint64{}
 	for _, domain := range domains {
 		n := newNode(t, places[domain], "a", func(a *assign.Assigner) {
 			if err := assign.Handle(a, sized, x.handler(domain)); err != nil {
 				t.Error(err)
 			}
 		}, inDomain(domain))
-		leader(t, n)
+		epochs[domain] = leader(t, n).e.Token().Epoch
 	}
 	total := 0
 	for place, server := range places {
@@ -114,8 +116,8 @@ func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
 					t.Errorf("%s → %q: ran in %q, want once in %s", place, domain, got, want)
 				}
 			}
-			if o, err := assign.GetOverview(within(t, time.Minute), c); err != nil || o.Scheduler != "a" {
-				t.Errorf("%s → %q: overview %+v, %v", place, domain, o, err)
+			if o, err := assign.GetOverview(within(t, time.Minute), c); err != nil || o.Epoch != epochs[want] {
+				t.Errorf("%s → %q: overview of epoch %d, want %d, %v", place, domain, o.Epoch, epochs[want], err)
 			}
 			if _, err := assign.List(within(t, time.Minute), c, assign.ListOptions{Limit: 1}); err != nil {
 				t.Errorf("%s → %q: list: %v", place, domain, err)
@@ -262,6 +264,35 @@ func TestAnotherStreamIsRefused(t *testing.T) {
 		}
 		if _, err := assign.Submit(t.Context(), c, sized, 1); !errors.Is(err, assign.ErrOtherStream) {
 			t.Errorf("the next submission: %v", err)
+		}
+	})
+}
+
+// TestAStreamOfAnEarlierVersionIsRefused: at once, with the commands that replace it, and these do.
+func TestAStreamOfAnEarlierVersionIsRefused(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		js := natstest.JetStream(t, s)
+		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+			Name: taskStream, Subjects: []string{testNS + ".q.>", testNS + ".seal"},
+			Metadata: map[string]string{"rolemanager.tasks.format": "1"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := assign.Submit(t.Context(), New(t, s), sized, 1)
+		if !errors.Is(err, assign.ErrOldFormat) || !natskv.Permanent(err) {
+			t.Errorf("%v, want %v", err, assign.ErrOldFormat)
+		}
+		for _, command := range []string{"nats stream rm " + taskStream, "rolectl tasks create " + testNS} {
+			if err == nil || !strings.Contains(err.Error(), command) {
+				t.Errorf("%v does not name %q", err, command)
+			}
+		}
+		if err := js.DeleteStream(t.Context(), taskStream); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := assign.Submit(t.Context(), New(t, s), sized, 1); err != nil {
+			t.Error(err)
 		}
 	})
 }

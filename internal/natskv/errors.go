@@ -32,7 +32,7 @@ var (
 	ErrInvalidKey = errors.New("invalid key")
 	// ErrOldFormat means that the records of a bucket have an earlier format than this version reads.
 	// See UnfitError.
-	ErrOldFormat = errors.New("the bucket has an earlier format")
+	ErrOldFormat = errors.New("an earlier format")
 	// ErrWatchLost ends a watch that missed something, or that was silent for longer than a live
 	// watch is. A new watch begins with a complete snapshot.
 	ErrWatchLost = errors.New("watch lost")

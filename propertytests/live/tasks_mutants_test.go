@@ -33,6 +33,11 @@ var (
 		Below: []string{"election"}, Run: "^Test(NothingIsHeardOfAnotherBucket|NoDomain)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	reachedStream = &mutants.Test{
+		Below: []string{"internal/natskv"}, Run: "^TestAStreamIs(Reached|NotTakenForANamesake)$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
+	severalSites = driverTest("^TestEachSubmissionRunsOnceInItsDomain$")
 )
 
 func driverTest(run string) *mutants.Test {
@@ -127,6 +132,28 @@ var taskMutants = mutants.Suite{
 		{
 			Name: "a watch of another bucket is heard", By: otherWatch,
 			Edits: []mutants.Edit{{"!b.identity.Same(found) {", "found == (Identity{}) {"}},
+		},
+		{
+			Name: "a record is published without its domain", By: reachedStream,
+			Edits: []mutants.Edit{{"Subject: at.reach.Publish(at.prefix + op.Key)", "Subject: at.prefix + op.Key"}},
+		},
+		{
+			Name: "a new connection is not asked which stream it leads to", By: reachedStream,
+			Edits: []mutants.Edit{{"if nc == s.nc && s.sure.Load() == on+1 {", "if nc == s.nc {"}},
+		},
+		{
+			Name: "a watch of another stream is heard", By: reachedStream,
+			Edits: []mutants.Edit{{
+				"if err = s.Identify(ctx, nc); err == nil && connection(nc) != on {",
+				"if connection(nc) != on {",
+			}},
+		},
+		{
+			Name: "messages of tasks do not say whom they mean", By: severalSites,
+			Edits: []mutants.Edit{{
+				"SaidPrefix + namespace + \".\" + id + \".\"",
+				"SaidPrefix + namespace + \".\" + id[:0] + \"x.\"",
+			}},
 		},
 		{
 			Name: "a missing bucket is created in whichever domain answers", By: otherWatch,

@@ -56,7 +56,7 @@ func unfit(cfg Options) func(*jetstream.StreamInfo) []string {
 	return func(info *jetstream.StreamInfo) (faults []string) {
 		c := &info.Config
 		switch v := c.Metadata[metaFormat]; {
-		case v == "" || v == "1":
+		case earlier(info):
 			return []string{"its records have format 1, of an earlier version: finish its tasks with that version, then " +
 				replacement(cfg, c.Name)}
 		case v != formatVersion:
@@ -91,6 +91,12 @@ func unfit(cfg Options) func(*jetstream.StreamInfo) []string {
 	}
 }
 
+// earlier reports whether a stream has format 1, which was not always written down.
+func earlier(info *jetstream.StreamInfo) bool {
+	v := info.Config.Metadata[metaFormat]
+	return v == "" || v == "1"
+}
+
 // replacement says how to replace a stream.
 func replacement(cfg Options, name string) string {
 	return fmt.Sprintf("delete it with \"nats stream rm %s\" and create it again with %q", name, command(cfg))
@@ -108,16 +114,23 @@ func (o Options) mayCreate(ctx context.Context, nc *nats.Conn, stream string) er
 }
 
 // Open opens the stream of a namespace, or creates it if AutoCreate is set. Errors:
-// taskerr.ErrStreamNotFound, taskerr.ErrOtherStream, taskerr.ErrNoDomain, an unfit stream, and
-// those of the connection.
+// taskerr.ErrStreamNotFound, taskerr.ErrOtherStream, taskerr.ErrNoDomain, an unfit stream,
+// taskerr.ErrOldFormat among them, and those of the connection.
 func Open(ctx context.Context, nc *nats.Conn, cfg Options) (*natskv.Stream, error) {
-	want, faults := streamConfig(cfg), unfit(cfg)
+	want, examine, old := streamConfig(cfg), unfit(cfg), false
+	faults := func(info *jetstream.StreamInfo) []string {
+		old = earlier(info)
+		return examine(info)
+	}
 	prefix := record.Stored(want.Name)
 	s, err := cfg.Reach.OpenStream(ctx, nc, prefix, want.Name, faults)
 	if errors.Is(err, natskv.ErrBucketNotFound) && cfg.AutoCreate {
 		if err = cfg.mayCreate(ctx, nc, want.Name); err == nil {
 			s, err = cfg.Reach.CreateStream(ctx, nc, prefix, want, faults)
 		}
+	}
+	if unfit := (*natskv.UnfitError)(nil); old && errors.As(err, &unfit) {
+		unfit.Format = 1
 	}
 	switch {
 	case errors.Is(err, natskv.ErrBucketNotFound):

@@ -11,6 +11,7 @@ var (
 	ErrStreamNotFound  = errors.New("assign: stream not found")
 	ErrOtherStream     = natskv.ErrOtherBucket
 	ErrNoDomain        = natskv.ErrNoDomain
+	ErrOldFormat       = natskv.ErrOldFormat
 	ErrObjectsNotFound = errors.New(
 		"assign: object store not found: make it with CreateObjects or \"rolectl tasks create\", or set StreamAutoCreate")
 	ErrStreamFull = errors.New(

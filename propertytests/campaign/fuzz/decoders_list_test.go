@@ -54,6 +54,7 @@ var decoders = map[string]string{
 	"assign/internal/scheduler/deadLetters.inputOf":       "FuzzStream",
 	"assign/internal/scheduler/payloadOf":                 "FuzzStream",
 	"assign/internal/stream/ObjectStore.Read":             "it reads the number of a chunk, and the digest decides",
+	"assign/internal/stream/earlier":                      "FuzzUnfit",
 	"assign/internal/stream/objectFaults":                 "FuzzUnfit",
 	"assign/internal/stream/unfit":                        "FuzzUnfit",
 	"assign/internal/worker/outbox.answer":                "FuzzSettled",

@@ -1,6 +1,8 @@
 package permissions_test
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -9,8 +11,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -74,8 +78,9 @@ func accountsOf(t *testing.T, name, crossing string) func(*server.Options) {
 
 func inDomain(cfg *election.SessionConfig) { cfg.Domain = domain }
 
-// roleplay: a candidate, a worker, an observer, an operator and the user of a fenced store do their
-// parts over the domain, and the server has nothing to complain about. The owner is at home.
+// roleplay: two candidates, a worker, a submitter and a steward of tasks, an observer, an operator
+// and the user of a fenced store do their parts over the domain, and the server has nothing to
+// complain about. The owner is at home.
 func roleplay(t *testing.T, home, s *natsrun.Server, heard *denials) {
 	t.Helper()
 	reach, err := natskv.NewReach(domain, "")
@@ -96,15 +101,14 @@ func roleplay(t *testing.T, home, s *natsrun.Server, heard *denials) {
 	if ok, err := e.ValidateToken(within(t, time.Minute)); !ok || err != nil {
 		t.Errorf("b proves that it leads: %v, %v", ok, err)
 	}
-	w := session(t, "w", inDomain, workerOnly)
-	open(t, w, as(t, s, "w", heard))
+	a, w := tasksOver(t, owner, s, heard)
 	observer, err := election.Observe(t.Context(), as(t, s, "o", heard), bucket,
 		election.WithWorkers(), election.WithDomain(domain))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer observer.Close()
-	sees(t, observer, "b and w", "b", "w")
+	sees(t, observer, "a, b and w", "a", "b", "w")
 	operator, err := election.Observe(t.Context(), as(t, s, "op", heard), bucket, election.WithDomain(domain))
 	if err != nil {
 		t.Fatal(err)
@@ -115,13 +119,51 @@ func roleplay(t *testing.T, home, s *natsrun.Server, heard *denials) {
 	}
 	next(t, "b leads again after it was evicted", terms)
 	writes(t, s, heard)
-	leave(t, w)
-	leave(t, b)
+	for _, process := range []*election.Session{w, a, b} {
+		leave(t, process)
+	}
 	observer.Close()
 	operator.Close()
 	if said := heard.all(t); said != "" {
 		t.Errorf("the server complains:\n%s", said)
 	}
+}
+
+// tasksOver has a scheduler, a worker, a submitter and a steward of tasks do their parts over the
+// domain, and returns the sessions of the first two. The scheduler runs no task itself.
+func tasksOver(t *testing.T, owner *nats.Conn, s *natsrun.Server, heard *denials) (a, w *election.Session) {
+	t.Helper()
+	cfg := assign.ClientConfig{Namespace: namespace, Domain: domain, StreamAutoCreate: true}
+	creator, err := assign.NewClient(owner, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer creator.Close()
+	if _, err := assign.CreateObjects(t.Context(), owner, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := assign.Get(t.Context(), creator, "nothing"); !errors.Is(err, assign.ErrTaskNotFound) {
+		t.Fatal(err)
+	}
+	nothing := func(context.Context, []byte) error { return nil }
+	a = session(t, "a", inDomain)
+	handsOut := assigner(t, a, own, nothing)
+	open(t, a, as(t, s, "a", heard))
+	campaign(t, a, election.RoleConfig{Role: scheduler, Lead: handsOut.Lead})
+	w = session(t, "w", inDomain, workerOnly)
+	assigner(t, w, measure, nothing)
+	open(t, w, as(t, s, "w", heard))
+	cfg.StreamAutoCreate = false
+	client, err := assign.NewClient(as(t, s, "s", heard), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	outcome(t, submit(t, client, []byte("abc")), 3)
+	outcome(t, submitAs(t, handsOut, own, []byte("by a")), len("by a"))
+	asks(t, client)
+	manages(t, as(t, s, "k", heard), domain)
+	return a, w
 }
 
 // writes opens the fenced store over the domain, and writes, reads and lists there.

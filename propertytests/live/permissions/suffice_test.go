@@ -129,7 +129,7 @@ func TestPublishedSetsSuffice(t *testing.T) {
 		if _, err := assign.GetOverview(within(t, time.Minute), handsOut); err != nil {
 			t.Errorf("overview by the scheduler's own process: %v", err)
 		}
-		manages(t, as(t, s, "k", &heard))
+		manages(t, as(t, s, "k", &heard), "")
 
 		// The worker vanishes; its session and its record are ended by the scheduler's process.
 		link.Cut()

@@ -60,10 +60,10 @@ func asks(t *testing.T, client *assign.Client) {
 	}
 }
 
-// manages steers tasks in every way there is.
-func manages(t *testing.T, nc *nats.Conn) {
+// manages steers tasks in every way there is. in is the JetStream domain, "" for none.
+func manages(t *testing.T, nc *nats.Conn, in string) {
 	t.Helper()
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: namespace})
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: namespace, Domain: in})
 	if err != nil {
 		t.Fatal(err)
 	}
