@@ -88,7 +88,15 @@ func (s *Session) join(e *Election) {
 		Name: e.cfg.Role, Priority: int32(e.cfg.Priority), Takeover: e.cfg.AllowPriorityTakeover,
 		VacateUndrained: e.cfg.VacateUndrained,
 	}}, run: func(m *protocol.Machine, _ record.Now) {
-		e.leader.Store(s.loop.leaderName(m.View().Leader(m.View().Role(e.cfg.Role))))
+		r := m.View().Role(e.cfg.Role)
+		leader := m.View().Leader(r)
+		e.leader.Store(s.loop.leaderName(leader))
+		joined := event.RoleJoined{Meta: s.meta(), Role: r.Name, Leader: leader}
+		if leader != "" {
+			joined.Epoch = r.Revision
+		}
+		s.emit(joined)
+		s.emit(event.CandidatesChanged{Meta: s.meta(), Role: r.Name, Candidates: m.View().Eligible(r)})
 	}}) {
 		go e.finish(ErrClosed)
 		return

@@ -191,6 +191,8 @@ func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 		return event.LeaderChanged{Meta: meta, Role: n.Role, Leader: n.Leader, Epoch: n.Epoch}
 	case view.RoleVacant:
 		return event.RoleVacant{Meta: meta, Role: n.Role, By: n.By, Reason: n.Reason}
+	case view.CandidatesChanged:
+		return event.CandidatesChanged{Meta: meta, Role: n.Role, Candidates: n.N}
 	case protocol.RoleStuck:
 		return event.RoleStuck{Meta: meta, Role: n.Role, Epoch: n.Epoch, Since: n.Since}
 	case view.MemberJoined:

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -179,7 +180,7 @@ func (e *Election) stop(opts StopOptions) {
 // finish is called when the role was left or the session has ended; the first call counts.
 func (e *Election) finish(err error) {
 	e.mu.Lock()
-	first := !e.finished
+	first, left := !e.finished, e.started && e.stopped
 	e.stopped, e.finished = true, true
 	e.mu.Unlock()
 	if !first {
@@ -189,6 +190,9 @@ func (e *Election) finish(err error) {
 		e.uncheck() // before Done: the session waits for the checks, and Done may wait for the session
 	}
 	e.session.unbind(e)
+	if left {
+		e.session.emit(event.RoleLeft{Meta: e.session.meta(), Role: e.cfg.Role})
+	}
 	e.session.retire(e)
 	if e.shared == nil {
 		e.end(err)

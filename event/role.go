@@ -49,6 +49,32 @@ type RoleRotated struct {
 	Epoch uint64
 }
 
+// RoleJoined reports that this process takes part in the role from now on.
+type RoleJoined struct {
+	Meta
+	Role string
+	// Leader is the instance that leads, as far as this process has seen, "" for none.
+	Leader string
+	// Epoch is the epoch of its term, 0 without a leader.
+	Epoch uint64
+}
+
+// RoleLeft reports that this process has left the role, by its own wish: the work of its last term
+// has returned, and the role was given away or left to the end of the session. A session that
+// closes reports [SessionClosed] only.
+type RoleLeft struct {
+	Meta
+	Role string
+}
+
+// CandidatesChanged reports how many members would lead the role, this process and the leader
+// included, as seen by this process.
+type CandidatesChanged struct {
+	Meta
+	Role       string
+	Candidates int
+}
+
 // LeaderChanged reports who leads the role, as seen by this process.
 type LeaderChanged struct {
 	Meta
@@ -80,10 +106,13 @@ type RoleStuck struct {
 	Since time.Duration
 }
 
-func (RolePromoted) event()  {}
-func (RoleDemoted) event()   {}
-func (RoleDrained) event()   {}
-func (RoleRotated) event()   {}
-func (LeaderChanged) event() {}
-func (RoleVacant) event()    {}
-func (RoleStuck) event()     {}
+func (RolePromoted) event()      {}
+func (RoleDemoted) event()       {}
+func (RoleDrained) event()       {}
+func (RoleRotated) event()       {}
+func (RoleJoined) event()        {}
+func (RoleLeft) event()          {}
+func (CandidatesChanged) event() {}
+func (LeaderChanged) event()     {}
+func (RoleVacant) event()        {}
+func (RoleStuck) event()         {}

@@ -109,11 +109,16 @@ type TaskTicked struct {
 type TaskGauges struct {
 	Meta
 	Namespace string
-	// Queue counts the tasks that wait, InFlight the tasks that are assigned.
+	// Queue counts the tasks that are due and wait for a worker, InFlight the tasks that are
+	// assigned.
 	Queue, InFlight int
+	// Oldest is by kind, for tasks that are due and wait, for how long the first of them has been
+	// due. With more than 10,000 open tasks it is measured less often, and then nil.
+	Oldest map[string]time.Duration
 	// States counts the open tasks by state, such as "delayed" and "running".
 	States map[string]int
-	// Slots counts the workers' slots by state, such as "busy" and "free".
+	// Slots counts the workers' slots by state, "busy" and "free". Those of a worker that drains are
+	// never free.
 	Slots map[string]int
 }
 

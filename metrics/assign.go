@@ -11,7 +11,7 @@ type assignCollectors struct {
 
 	submitted, assigned, rejected, completed, reassigned, stale, fenced, progress, ticks *prometheus.CounterVec
 
-	queue, inFlight, open, slots *prometheus.GaugeVec
+	queue, oldest, inFlight, open, slots *prometheus.GaugeVec
 
 	wait, run, recovery *prometheus.HistogramVec
 }
@@ -32,13 +32,16 @@ func newAssignCollectors(l *labels) *assignCollectors {
 			"namespace", "checkpoint"),
 		ticks: l.counter("assign_ticks_total", "Ticks of recurrences: fired, or dropped as missed.", "namespace",
 			"result"),
-		queue:    l.gauge("assign_queue_depth", "Tasks that wait for a worker.", "namespace"),
+		queue: l.gauge("assign_queue_depth", "Tasks that are due and wait for a worker.", "namespace"),
+		oldest: l.gauge("assign_oldest_waiting_seconds", "For how long the task that waits longest has been due.",
+			"namespace", "kind"),
 		inFlight: l.gauge("assign_in_flight", "Tasks that a worker has.", "namespace"),
 		open:     l.gauge("assign_open_tasks", "Tasks without an outcome, by state.", "namespace", "state"),
 		slots:    l.gauge("assign_worker_slots", "Slots of all workers, by state.", "namespace", "state"),
 		wait: l.histogram("assign_schedule_to_start_seconds",
 			"From the submission, or from when it was due, to the assignment.", 0.0001, 3, "namespace", "kind"),
-		run: l.histogram("assign_run_seconds", "How long the last attempt ran.", 0.0001, 4, "namespace", "kind"),
+		run: l.histogram("assign_run_seconds", "How long the last attempt of a task with an outcome ran.", 0.0001, 4,
+			"namespace", "kind"),
 		recovery: l.histogram("assign_recovery_seconds", "From the promotion of a scheduler until it hands out tasks.", 0.001,
 			2.5, "namespace"),
 	}
@@ -47,7 +50,7 @@ func newAssignCollectors(l *labels) *assignCollectors {
 func (c *assignCollectors) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced, c.progress, c.ticks,
-		c.queue, c.inFlight, c.open, c.slots, c.wait, c.run, c.recovery,
+		c.queue, c.oldest, c.inFlight, c.open, c.slots, c.wait, c.run, c.recovery,
 	}
 }
 
@@ -66,7 +69,9 @@ func (c *assignCollectors) observe(e event.Event) bool {
 	case event.TaskCompleted:
 		kind := bound("kind", e.Kind)
 		c.completed.WithLabelValues(of(e.Meta, e.Namespace, kind, bound("task_outcome", e.Outcome))...).Inc()
-		c.run.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Observe(e.Run.Seconds())
+		if e.Run > 0 { // else it has never run
+			c.run.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Observe(e.Run.Seconds())
+		}
 	case event.TaskReassigned:
 		c.reassigned.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind), bound("cause", e.Cause))...).Inc()
 	case event.TaskStale:
@@ -94,6 +99,19 @@ func (c *assignCollectors) levels(e event.TaskGauges) {
 	of := c.labels.values
 	c.queue.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.Queue))
 	c.inFlight.WithLabelValues(of(e.Meta, e.Namespace)...).Set(float64(e.InFlight))
+	if e.Oldest != nil || e.Queue == 0 {
+		gone := c.labels.ofSession(e.Meta)
+		gone["namespace"] = e.Namespace
+		c.oldest.DeletePartialMatch(gone)
+		longest := map[string]float64{} // several kinds may be one "other"
+		for kind, waits := range e.Oldest {
+			kind = c.labels.bound("kind", kind)
+			longest[kind] = max(longest[kind], waits.Seconds())
+		}
+		for kind, waits := range longest {
+			c.oldest.WithLabelValues(of(e.Meta, e.Namespace, kind)...).Set(waits)
+		}
+	}
 	c.byState(c.open, "task_state", e, e.States)
 	c.byState(c.slots, "state", e, e.Slots)
 }
@@ -116,7 +134,7 @@ func (c *assignCollectors) byState(g *prometheus.GaugeVec, bound string, e event
 
 // forget removes the gauges of a session that is gone.
 func (c *assignCollectors) forget(gone prometheus.Labels) {
-	for _, g := range []*prometheus.GaugeVec{c.queue, c.inFlight, c.open, c.slots} {
+	for _, g := range []*prometheus.GaugeVec{c.queue, c.oldest, c.inFlight, c.open, c.slots} {
 		g.DeletePartialMatch(gone)
 	}
 }

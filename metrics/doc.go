@@ -12,6 +12,9 @@
 //	election_acquire_attempts_total{role,outcome}      claims; outcome is won, refused or unknown
 //	election_leader_duration_seconds{role}             histogram: how long ended terms have lasted
 //	election_failover_duration_seconds{role}           histogram: last sign of the former leader to promotion
+//	election_candidates{role}                          members that would lead the role, the leader included
+//	election_stuck{role}                               1 while work of an ended term has not returned in time, else 0
+//	election_ttl_seconds                               TTL of the session
 //	election_failures_total{role,reason}               reason: see below; role is empty for the session's own
 //	election_token_validation_failures_total{role}     validations that did not prove leadership
 //	election_heartbeat_duration_seconds{outcome}       histogram: send to answer
@@ -27,21 +30,22 @@
 //	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
 //	assign_progress_total{namespace,checkpoint}        reports of progress; checkpoint is yes or no
 //	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired or dropped
-//	assign_queue_depth, assign_in_flight {namespace}
+//	assign_queue_depth, assign_in_flight {namespace}   tasks that are due and wait; tasks that a worker has
+//	assign_oldest_waiting_seconds{namespace,kind}      for how long the task that waits longest has been due
 //	assign_open_tasks{namespace,state}                 tasks without an outcome
 //	assign_worker_slots{namespace,state}
 //	assign_schedule_to_start_seconds, assign_run_seconds {namespace,kind}    histograms
 //	assign_recovery_seconds{namespace}                 histogram: promotion until tasks are handed out
 //
 // The reasons of election_failures_total are session_lost, work (it ended before its context did),
-// panic, stuck, heartbeat (no answer, or a refusal), claim (no answer), fence (reported by you with
+// panic, stuck, heartbeat (no answer), claim (no answer), fence (reported by you with
 // event.FenceRejected), record (not understood) and fault (being retried).
 //
 // # Promises
 //
-//   - The number of roles bounds the number of series: each role of the bucket makes two series in
-//     every process (election_is_leader, election_epoch), whether the process leads the role or
-//     not. A task's id is never a label. Other processes fill in some labels (kind, reason,
+//   - The number of roles bounds the number of series. A process has series of the roles that it
+//     takes part in, led or not, and they are removed when it leaves the role. A task's id is never
+//     a label. Other processes fill in some labels (kind, reason,
 //     outcome, cause, state). The first 64 values of each are kept; later values are counted as
 //     "other".
 //   - When a session is closed, its gauges are removed, so that no gauge reports a leader or a

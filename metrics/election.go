@@ -11,11 +11,13 @@ import (
 type electionCollectors struct {
 	labels *labels
 
-	isLeader, epoch, leaderSince, lastHeartbeat, connected *prometheus.GaugeVec
+	isLeader, epoch, leaderSince, candidates, stuck, ttl, lastHeartbeat, connected *prometheus.GaugeVec
 
 	transitions, attempts, failures, invalid *prometheus.CounterVec
 
 	led, failover, heartbeat *prometheus.HistogramVec
+
+	parts parts
 }
 
 func newElectionCollectors(l *labels) *electionCollectors {
@@ -24,6 +26,10 @@ func newElectionCollectors(l *labels) *electionCollectors {
 		isLeader:    l.gauge("election_is_leader", "1 while this process leads the role, else 0.", "role"),
 		epoch:       l.gauge("election_epoch", "Epoch of the role's last known term.", "role"),
 		leaderSince: l.gauge("election_leader_since_timestamp_seconds", "When this process was promoted.", "role"),
+		candidates:  l.gauge("election_candidates", "Members that would lead the role, the leader included.", "role"),
+		stuck: l.gauge("election_stuck", "1 while work of an ended term has not returned within the drain timeout, else 0.",
+			"role"),
+		ttl: l.gauge("election_ttl_seconds", "TTL of the session."),
 		lastHeartbeat: l.gauge("election_last_heartbeat_timestamp_seconds",
 			"When the last acknowledged heartbeat was reported."),
 		connected:   l.gauge("election_connection_status", "1 while connected to NATS, else 0."),
@@ -42,8 +48,16 @@ func newElectionCollectors(l *labels) *electionCollectors {
 
 func (c *electionCollectors) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		c.isLeader, c.epoch, c.leaderSince, c.lastHeartbeat, c.connected,
+		c.isLeader, c.epoch, c.leaderSince, c.candidates, c.stuck, c.ttl, c.lastHeartbeat, c.connected,
 		c.transitions, c.attempts, c.failures, c.invalid, c.led, c.failover, c.heartbeat,
+	}
+}
+
+// ofRoles are the series that have the label role.
+func (c *electionCollectors) ofRoles() []series {
+	return []series{
+		c.isLeader, c.epoch, c.leaderSince, c.candidates, c.stuck, c.transitions, c.attempts, c.failures,
+		c.invalid, c.led, c.failover,
 	}
 }
 
@@ -51,6 +65,17 @@ func (c *electionCollectors) all() []prometheus.Collector {
 func (c *electionCollectors) observe(e event.Event) bool {
 	of := c.labels.values
 	switch e := e.(type) {
+	case event.RoleJoined:
+		c.parts.join(e.Meta, e.Role)
+		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...) // 0 until it leads
+		c.stuck.WithLabelValues(of(e.Meta, e.Role)...)
+		if e.Epoch != 0 {
+			c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
+		}
+	case event.RoleLeft:
+		if c.parts.leave(e.Meta, e.Role, c.labels.instance) {
+			c.forgetRole(e)
+		}
 	case event.RolePromoted:
 		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(1)
 		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
@@ -64,18 +89,26 @@ func (c *electionCollectors) observe(e event.Event) bool {
 		c.leaderSince.DeleteLabelValues(of(e.Meta, e.Role)...)
 		c.transitions.WithLabelValues(of(e.Meta, e.Role, "follower")...).Inc()
 		c.led.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Led.Seconds())
+	case event.RoleDrained:
+		c.stuck.WithLabelValues(of(e.Meta, e.Role)...).Set(0)
 	case event.RoleRotated:
 		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
 	case event.LeaderChanged:
-		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...) // a role that was never led here is reported too, as 0
-		if e.Epoch != 0 {
+		if e.Epoch != 0 && c.parts.has(e.Meta, e.Role) {
 			c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
 		}
+	case event.CandidatesChanged:
+		if c.parts.has(e.Meta, e.Role) {
+			c.candidates.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Candidates))
+		}
+	case event.SessionOpened:
+		c.ttl.WithLabelValues(of(e.Meta)...).Set(e.TTL.Seconds())
 	case event.Heartbeat:
 		c.heartbeat.WithLabelValues(of(e.Meta, c.labels.bound("outcome", e.Outcome))...).Observe(e.Duration.Seconds())
-		if e.Outcome == event.OutcomeWon {
+		switch e.Outcome {
+		case event.OutcomeWon:
 			c.lastHeartbeat.WithLabelValues(of(e.Meta)...).Set(seconds(e.Time))
-		} else {
+		case event.OutcomeUnknown: // a refusal is an answer: SessionLost follows if the session is over
 			c.fail(e.Meta, "", "heartbeat")
 		}
 	case event.ClaimAttempted:
@@ -108,6 +141,7 @@ func (c *electionCollectors) observeFailure(e event.Event) bool {
 	case event.CallbackPanicked:
 		c.fail(e.Meta, e.Role, "panic")
 	case event.RoleStuck:
+		c.stuck.WithLabelValues(c.labels.values(e.Meta, e.Role)...).Set(1)
 		c.fail(e.Meta, e.Role, "stuck")
 	case event.FenceRejected:
 		c.fail(e.Meta, e.Role, "fence")
@@ -126,10 +160,29 @@ func (c *electionCollectors) fail(m event.Meta, role, reason string) {
 }
 
 // forget removes the gauges of a session that is gone.
-func (c *electionCollectors) forget(gone prometheus.Labels) {
-	for _, g := range []*prometheus.GaugeVec{c.isLeader, c.epoch, c.leaderSince, c.lastHeartbeat, c.connected} {
-		g.DeletePartialMatch(gone)
+// forget removes the gauges of a session that was closed.
+func (c *electionCollectors) forget(m event.Meta) {
+	c.parts.close(m)
+	for _, g := range []*prometheus.GaugeVec{
+		c.isLeader, c.epoch, c.leaderSince, c.candidates, c.stuck, c.ttl, c.lastHeartbeat, c.connected,
+	} {
+		g.DeletePartialMatch(c.labels.ofSession(m))
 	}
+}
+
+// forgetRole removes all series of a role: a process may come by any number of roles, and a role
+// that is left must not look like one that nobody leads.
+func (c *electionCollectors) forgetRole(e event.RoleLeft) {
+	gone := c.labels.ofSession(e.Meta)
+	gone["role"] = e.Role
+	for _, s := range c.ofRoles() {
+		s.DeletePartialMatch(gone)
+	}
+}
+
+// series are those of one name.
+type series interface {
+	DeletePartialMatch(labels prometheus.Labels) int
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

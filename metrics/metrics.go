@@ -61,9 +61,8 @@ func (m *Metrics) Observe(e event.Event) {
 		return
 	}
 	if closed, ok := e.(event.SessionClosed); ok {
-		gone := m.labels.ofSession(closed.Meta)
-		m.election.forget(gone)
-		m.assign.forget(gone)
+		m.election.forget(closed.Meta)
+		m.assign.forget(m.labels.ofSession(closed.Meta))
 	}
 }
 

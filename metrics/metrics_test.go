@@ -36,7 +36,14 @@ func newMetrics(t *testing.T, opts ...Option) (*Metrics, *prometheus.Registry) {
 func everything(m event.Meta) []event.Event {
 	return []event.Event{
 		event.ConnectionChanged{Meta: m, Connected: true},
-		event.SessionOpened{Meta: m},
+		event.SessionOpened{Meta: m, TTL: 10 * time.Second},
+		event.RoleJoined{Meta: m, Role: "scheduler"},
+		event.RoleJoined{Meta: m, Role: "other"},
+		event.CandidatesChanged{Meta: m, Role: "other", Candidates: 2},
+		event.CandidatesChanged{Meta: m, Role: "foreign", Candidates: 2},
+		event.LeaderChanged{Meta: m, Role: "foreign", Leader: "node-2", Epoch: 8},
+		event.Heartbeat{Meta: m, Duration: time.Millisecond, Outcome: event.OutcomeRefused},
+		event.TaskCompleted{Meta: m, Namespace: "ns", Kind: "never-ran", Outcome: "expired"},
 		event.Heartbeat{Meta: m, Duration: time.Millisecond, Outcome: event.OutcomeWon},
 		event.Heartbeat{Meta: m, Duration: time.Second, Outcome: event.OutcomeUnknown},
 		event.LeaderChanged{Meta: m, Role: "other", Leader: "node-2", Epoch: 9},
@@ -67,7 +74,7 @@ func everything(m event.Meta) []event.Event {
 		event.TaskProgress{Meta: m, Namespace: "ns", Reports: 3, Checkpoints: 1},
 		event.TaskTicked{Meta: m, Namespace: "ns", Recurrence: "nightly", Fired: 1, Dropped: 2},
 		event.TaskGauges{
-			Meta: m, Namespace: "ns", Queue: 5, InFlight: 3,
+			Meta: m, Namespace: "ns", Queue: 5, InFlight: 3, Oldest: map[string]time.Duration{"sum": 90 * time.Second},
 			States: map[string]int{"pending": 5, "running": 3}, Slots: map[string]int{"busy": 3, "free": 1},
 		},
 		event.Lagged{Meta: m, N: 1},
@@ -81,7 +88,8 @@ var noHistograms = []string{
 	"election_last_heartbeat_timestamp_seconds", "election_connection_status", "assign_submitted_total",
 	"assign_assigned_total", "assign_rejected_total", "assign_completed_total", "assign_reassigned_total",
 	"assign_stale_results_total", "assign_fenced_writes_total", "assign_queue_depth", "assign_in_flight",
-	"assign_worker_slots",
+	"assign_worker_slots", "election_candidates", "election_stuck", "election_ttl_seconds",
+	"assign_oldest_waiting_seconds",
 	"assign_progress_total", "assign_ticks_total", "assign_open_tasks",
 }
 
@@ -99,7 +107,7 @@ func TestEveryEvent(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]int{ // series, each with a count of 1
-		"election_heartbeat_duration_seconds": 2, "election_leader_duration_seconds": 1,
+		"election_heartbeat_duration_seconds": 3, "election_leader_duration_seconds": 1,
 		"election_failover_duration_seconds": 1,
 		"assign_schedule_to_start_seconds":   1, "assign_run_seconds": 1, "assign_recovery_seconds": 1,
 	} {
@@ -142,8 +150,8 @@ func TestDocumentedNames(t *testing.T) {
 			t.Errorf("%s exists and is not documented", name)
 		}
 	}
-	if len(exist) != 28 {
-		t.Errorf("%d metrics, want 12 of elections and 16 of tasks", len(exist))
+	if len(exist) != 32 {
+		t.Errorf("%d metrics, want 15 of elections and 17 of tasks", len(exist))
 	}
 }
 

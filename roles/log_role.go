@@ -19,6 +19,13 @@ func describeRole(e event.Event) (line, bool) {
 		return at(slog.LevelInfo, "drained", term(e.Role, e.Epoch, slog.Duration("took", e.Took))...), true
 	case event.RoleRotated:
 		return at(slog.LevelInfo, "rotated", term(e.Role, e.Epoch)...), true
+	case event.RoleJoined:
+		return at(slog.LevelInfo, "contends for the role", term(e.Role, e.Epoch, slog.String("leader", e.Leader))...), true
+	case event.RoleLeft:
+		return at(slog.LevelInfo, "left the role", slog.String("role", e.Role)), true
+	case event.CandidatesChanged:
+		return at(slog.LevelDebug, "candidates changed", slog.String("role", e.Role),
+			slog.Int("candidates", e.Candidates)), true
 	case event.LeaderChanged:
 		return at(slog.LevelInfo, "leader changed", term(e.Role, e.Epoch, slog.String("leader", e.Leader))...), true
 	case event.RoleVacant:

@@ -16,9 +16,14 @@ type gauges struct {
 	emit     func(event.Event)
 	progress event.TaskProgress // since the last report; other parts count here
 	reported time.Time
+	measured time.Time // the oldest task
 }
 
-const gaugesEvery = time.Second
+const (
+	gaugesEvery = time.Second
+	// openBySecond is how many open tasks are looked at for the oldest one, in a second on average.
+	openBySecond = 10_000
+)
 
 func (g *gauges) publish() {
 	now := time.Now()
@@ -26,17 +31,27 @@ func (g *gauges) publish() {
 		return
 	}
 	g.reported = now
-	queued, held, slots := g.rules.Levels()
+	queued, held, busy, free := g.rules.Levels()
 	meta, ns := g.host.Meta(), g.cfg.Namespace
 	g.emit(event.TaskGauges{
-		Meta: meta, Namespace: ns, Queue: queued, InFlight: held,
-		States: g.states(), Slots: map[string]int{"busy": held, "free": max(slots-held, 0)},
+		Meta: meta, Namespace: ns, Queue: queued, InFlight: held, Oldest: g.oldest(now),
+		States: g.states(), Slots: map[string]int{"busy": busy, "free": free},
 	})
 	if g.progress.Reports > 0 || g.progress.Checkpoints > 0 {
 		g.progress.Meta, g.progress.Namespace = meta, ns
 		g.emit(g.progress)
 		g.progress = event.TaskProgress{}
 	}
+}
+
+// oldest is by kind how long the oldest task has waited, nil while that is not measured again.
+func (g *gauges) oldest(now time.Time) map[string]time.Duration {
+	pause := time.Duration(g.rules.Open()) * time.Second / openBySecond
+	if now.Sub(g.measured) < pause {
+		return nil
+	}
+	g.measured = now
+	return g.rules.Oldest()
 }
 
 // states counts the open tasks by state. Tasks that wait for a retry are among the delayed ones.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxLook bounds how many places one page of a listing looks at.
@@ -73,6 +74,22 @@ func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
 		g.Instance = t.run.worker.instance
 	}
 	return g
+}
+
+// Open is how many tasks have no outcome yet.
+func (s *Scheduler) Open() int { return s.tasks.len() }
+
+// Oldest is by kind, for tasks that are due and wait, for how long the first of them has been due.
+// It looks at every open task.
+func (s *Scheduler) Oldest() map[string]time.Duration {
+	oldest, clock := map[string]time.Duration{}, s.clock.At(s.now)
+	for _, t := range s.tasks.slots {
+		if t != nil && (t.phase == waiting || t.phase == parked) {
+			kind := t.policy.Kind
+			oldest[kind] = max(oldest[kind], clock.Sub(t.due), 0)
+		}
+	}
+	return oldest
 }
 
 // Overview is the books in numbers.

@@ -125,15 +125,20 @@ func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
 // Ready reports whether tasks are being handed out.
 func (s *Scheduler) Ready() bool { return s.ready }
 
-// Levels are how many tasks wait, how many a worker has, and the workers' slots.
-func (s *Scheduler) Levels() (queued, held, slots int) {
+// Levels are how many tasks are due and wait, how many a worker has, and how many slots of the
+// workers are taken and free. Those of a worker that drains are not free.
+func (s *Scheduler) Levels() (queued, held, busy, free int) {
 	for _, w := range s.workerList {
-		if w.works && !w.draining {
-			slots += w.slots
+		if !w.works {
+			continue
+		}
+		busy += w.load
+		if !w.draining {
+			free += max(w.slots-w.load, 0)
 		}
 	}
-	queued = int(s.count[waiting] + s.count[parked] + s.count[delayed])
-	return queued, int(s.count[starting] + s.count[pushed] + s.count[running]), slots
+	queued = int(s.count[waiting] + s.count[parked])
+	return queued, int(s.count[starting] + s.count[pushed] + s.count[running]), busy, free
 }
 
 // Next is how long after now the scheduler wants its next Tick, at the latest.

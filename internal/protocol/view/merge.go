@@ -79,6 +79,7 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 		return
 	}
 	v.last, p.gen = max(v.last, e.Revision), v.gen
+	belonged := p.Belongs()
 	same := p.Form == record.FormRecord && e.Form == record.FormRecord && p.Lease.Nonce == e.Lease.Nonce && p.Lease.Alive()
 	state := p.Lease.State
 	if !same || !e.Lease.Alive() {
@@ -108,6 +109,7 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 		n.Roles = append(n.Roles, r)
 	}
 	v.noticeMember(p, n)
+	v.offered(p, belonged, n)
 	if p.Member != nil {
 		for _, name := range roleNames(p.Member) { // its candidacies count, or no longer do
 			n.Roles = append(n.Roles, v.Mention(name))
@@ -134,12 +136,14 @@ func (v *View[P, R]) mergeMember(now record.Instant, e *record.Entry, n *News[P,
 }
 
 func (v *View[P, R]) setMember(p *Peer[P, R], m *record.Member, n *News[P, R]) {
-	old := p.Member
+	old, belonged := p.Member, p.Belongs()
 	p.Member = m
+	belongs := p.Belongs()
 	if old != nil {
 		for _, name := range roleNames(old) {
 			r, was := v.Mention(name), old.Roles[name]
 			is, stays := m.Candidacy(name)
+			v.count(r, p.offers(old, belonged, name), p.offers(m, belongs, name), n)
 			if stays && is == was && old.Session == m.Session && old.Draining == m.Draining {
 				continue
 			}
@@ -154,6 +158,7 @@ func (v *View[P, R]) setMember(p *Peer[P, R], m *record.Member, n *News[P, R]) {
 			r := v.Mention(name)
 			m.Roles[r.Name] = m.Roles[name] // so that there is one copy of the name
 			if _, had := old.Candidacy(name); !had {
+				v.count(r, false, p.offers(m, belongs, name), n)
 				r.Candidates = append(r.Candidates, p)
 				n.Roles = append(n.Roles, r)
 			}
@@ -277,7 +282,9 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 				p.Revision, p.older, p.denied, again = 0, false, false, true
 			}
 			v.keepSigns(p)
+			belonged := p.Belongs()
 			p.Form, p.Lease, p.Seen = record.FormMissing, record.Lease{}, now
+			v.offered(p, belonged, n)
 			v.cannotRead(now, p)
 			for _, r := range p.Holds {
 				v.noticeLeader(r, n)

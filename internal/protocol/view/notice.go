@@ -10,6 +10,12 @@ type LeaderChanged struct {
 	Epoch        uint64
 }
 
+// CandidatesChanged tells how many members would lead a role.
+type CandidatesChanged struct {
+	Role string
+	N    int
+}
+
 type RoleVacant struct{ Role, By, Reason string }
 
 type MemberJoined struct {
@@ -27,6 +33,8 @@ type MemberLeft struct {
 type Ignored struct{ Key, Reason string }
 
 func (LeaderChanged) IsEffect() {}
+
+func (CandidatesChanged) IsEffect() {}
 
 func (RoleVacant) IsEffect() {}
 

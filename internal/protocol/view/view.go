@@ -86,9 +86,10 @@ type Role[P, R any] struct {
 	Seen     record.Instant // since when the record stands at Revision
 
 	// The small fields are together, as in Role.
-	Form   record.Form
-	denied bool // it does not stand as known, by a refused write
-	gen    uint32
+	Form     record.Form
+	denied   bool // it does not stand as known, by a refused write
+	gen      uint32
+	eligible int32 // how many candidates were told of
 
 	leader     string         // told of as its leader
 	lastTTL    time.Duration  // of the last record that could be read
@@ -221,6 +222,7 @@ func (v *View[P, R]) drop(p *Peer[P, R]) {
 	if p.Member != nil {
 		for name := range p.Member.Roles {
 			r := v.Mention(name)
+			v.count(r, p.offers(p.Member, p.Belongs(), name), false, nil)
 			r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
 		}
 	}

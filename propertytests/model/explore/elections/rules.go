@@ -27,6 +27,7 @@ var omitted = map[string]string{
 	"Role.leader":   "decides only what is told",
 	"pending.at":    "only measures how long a write took",
 	"Peer.lived":    "only told to people",
+	"Role.eligible": "only told to people",
 	"Role.led":      "only told to people",
 	"claim.former":  "only measures how long a role was without a leader",
 	"term.began":    "asked only when work has failed, which it does not here",

@@ -95,6 +95,7 @@ func (s *story) effects(i int, r *reaction) {
 		case protocol.Write:
 			text, letters = "writes "+letters[0].String(), letters[1:]
 		case view.LeaderChanged, view.MemberChanged, view.MemberJoined, view.MemberLeft, view.RoleVacant,
+			view.CandidatesChanged,
 			protocol.RoleGiven, protocol.Claimed:
 			continue
 		case protocol.Beat:
