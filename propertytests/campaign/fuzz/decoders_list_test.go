@@ -74,6 +74,7 @@ var decoders = map[string]string{
 	"cmd/rolectl/internal/connect/Target.Dial":      "it counts the servers of a URL that Resolve has taken",
 	"cmd/rolectl/internal/connect/Target.Options": "what it reads are files, by the library; those of which it " +
 		"says what is wrong are read by credentials and authority",
+	"cmd/rolectl/internal/connect/Target.At":           "net/url reads the addresses, and none of them is refused",
 	"cmd/rolectl/internal/connect/Target.hasAddresses": "FuzzAddress",
 	"cmd/rolectl/internal/connect/authority":           "FuzzFiles",
 	"cmd/rolectl/internal/connect/credentials":         "FuzzFiles",

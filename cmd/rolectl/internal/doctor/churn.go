@@ -41,7 +41,7 @@ func (x *examination) churn(watchFor time.Duration) {
 		if writes[role] >= manyWrites {
 			calm = false
 			x.add(warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s",
-				"%s keeps changing its leader: %d writes within %s", role, writes[role], watchFor)
+				"%s keeps changing its leader: %s within %s", role, show.Count(writes[role], "write"), watchFor)
 		}
 	}
 	if calm {

@@ -25,6 +25,8 @@ func Command(a *cli.App) *cobra.Command {
 		Use: Name, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and what to do",
 		Long: `Find out what is wrong with a bucket, its servers, its members and their tasks, and what to do about it.
 
+With --bucket it checks only the namespaces of tasks in which members of that bucket work.
+
 It needs read-only permissions, and lists every check that it could not run for lack of permission.
 
 Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, no permission to look, bad usage).`,
@@ -33,7 +35,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
-			found, err := examine(cmd.Context(), a, watchFor)
+			found, err := examine(cmd, a, watchFor)
 			if cmd.Context().Err() != nil { // some checks did not run, so the result is unknown
 				return cli.ErrInterrupted
 			}
@@ -61,12 +63,15 @@ type examination struct {
 	s    *inventory.View
 	seen *changes
 	id   string // of the bucket
+	// chosen says that the user has named the bucket.
+	chosen bool
 }
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
 // reached.
-func examine(ctx context.Context, a *cli.App, watchFor time.Duration) (findings, error) {
-	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}}
+func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration) (findings, error) {
+	ctx := cmd.Context()
+	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}, chosen: cmd.Flags().Changed("bucket")}
 	nc, err := a.Connect()
 	if err != nil {
 		return nil, err

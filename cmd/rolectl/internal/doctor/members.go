@@ -58,7 +58,7 @@ func (x *examination) members() {
 		}
 	}
 	if silent == 0 {
-		x.ok("members", "%d, all with heartbeats", len(docs))
+		x.ok("members", "%s, all with heartbeats", show.Count(len(docs), "member"))
 	}
 }
 

@@ -74,7 +74,7 @@ func (x *examination) roles() {
 		}
 	}
 	if led == len(docs)-len(left) {
-		x.ok("roles", "%d, all with a leader and a successor", led)
+		x.ok("roles", "%s, all with a leader and a successor", show.Count(led, "role"))
 	}
 	if len(left) > 0 {
 		x.ok("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it",

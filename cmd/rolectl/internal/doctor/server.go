@@ -21,11 +21,11 @@ func (x *examination) server(ctx context.Context) {
 	versions := map[string][]string{nc.ConnectedServerVersion(): {nc.ConnectedServerName()}}
 	var missing []string
 	for _, url := range nc.Servers() {
-		if url == nc.ConnectedUrl() {
+		target, another := x.a.Target.At(url, nc.ConnectedUrl())
+		if !another {
 			continue
 		}
-		target := x.a.Target
-		target.URL, target.Timeout = url, time.Second
+		target.Timeout = time.Second
 		other, err := target.Dial(nats.NoReconnect(), nats.DontRandomize(), nats.IgnoreDiscoveredServers())
 		if err != nil {
 			missing = append(missing, target.Address())
@@ -102,10 +102,7 @@ func (x *examination) account(data []byte) {
 		tiers[name] = t
 	}
 	for name, t := range tiers {
-		of, fix := "", "raise the limit of the account, or remove streams that are no longer needed"
-		if name != "" {
-			of = " of tier " + name
-		}
+		of, fix := ofTier(name), "raise the limit of the account, or remove streams that are no longer needed"
 		x.checkUsage("limits", "file storage"+of, fix, t.Store, t.Limits.MaxStore)
 		x.checkUsage("limits", "memory"+of, fix, t.Memory, t.Limits.MaxMemory)
 		x.checkUsage("limits", "streams"+of, fix, uint64(t.Streams), int64(t.Limits.MaxStreams))
@@ -114,6 +111,20 @@ func (x *examination) account(data []byte) {
 	if len(x.findings) == before {
 		x.ok("limits", "the account is well below its JetStream limits")
 	}
+	for name, t := range tiers {
+		if t.Limits.MaxBytesRequired {
+			x.ok("limits", "the account%s requires a bound for each stream: --max-bytes where rolectl creates one, MaxBytes "+
+				"where a program does", ofTier(name))
+		}
+	}
+}
+
+// ofTier names a tier of the account, "" for the account itself.
+func ofTier(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of tier " + name
 }
 
 // checkUsage judges how much of a limit is used. A limit of 0 or less is not a limit.

@@ -11,13 +11,14 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
 // maxNamespaces bounds the number of namespaces that are checked.
 const maxNamespaces = 100
 
-// tasks checks every namespace that members work in or that the server has, as far as this user may
-// read.
+// tasks checks every namespace that members work in, as far as this user may read. Unless the user
+// has chosen a bucket it checks those too that the server has: nothing in them names their bucket.
 func (x *examination) tasks(ctx context.Context) {
 	found := map[string]bool{}
 	for _, m := range x.s.Members() {
@@ -28,12 +29,21 @@ func (x *examination) tasks(ctx context.Context) {
 	var page struct {
 		Streams []string `json:"streams"`
 	}
+	var others []string
 	if inventory.AskJetStream(ctx, x.a.Conn, x.a.Reach().API("STREAM.NAMES"), nil, &page) == nil {
 		for _, stream := range page.Streams {
-			if namespace, ok := strings.CutPrefix(stream, inventory.TaskStreamPrefix); ok {
+			namespace, ok := strings.CutPrefix(stream, inventory.TaskStreamPrefix)
+			switch {
+			case !ok || found[namespace]:
+			case x.chosen:
+				others = append(others, namespace)
+			default:
 				found[namespace] = true
 			}
 		}
+	}
+	if len(others) > 0 {
+		x.ok("tasks", "not checked, because no member of bucket %s works there: %s", x.a.Bucket, show.FirstFew(others))
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
 	for _, namespace := range namespaces[:min(len(namespaces), maxNamespaces)] {
