@@ -44,8 +44,8 @@ func TestBucket(t *testing.T) {
 		{"bucket check roles", 0, "bucket roles is fit"},
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
 		{"bucket check missing", 1, "rolectl bucket create missing"},
-		{"bucket check plain", 1, "rolectl bucket"},
-		{"bucket check plain --fix", 1, "nothing was changed"}, // its revisions count from 1
+		{"bucket check plain", 1, "rolectl: bucket plain is an ordinary KV bucket and cannot be converted"},
+		{"bucket check plain --fix", 1, "rolectl: bucket plain is an ordinary KV bucket and cannot be converted"},
 		{"bucket check mend", 1, "rolectl bucket check mend --fix"},
 		{"bucket check mend --fix", 0, "repaired: MaxAge"},
 		{"bucket check mend", 0, "bucket mend is fit"},

@@ -52,9 +52,12 @@ doctor has exit codes of its own.`,
 	a.GlobalFlags(cmd)
 	cmd.AddCommand(
 		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a),
+		roles.Pause(a), roles.Resume(a),
 		exec.Command(a), exec.GuardCommand(),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a),
+		cli.OptionsCommand(), cli.VersionCommand(a),
 	)
+	cli.HideGlobalFlags(cmd)
 	cmd.InitDefaultVersionFlag() // else a flag after --version is taken for its value
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()

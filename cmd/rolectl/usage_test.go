@@ -2,10 +2,12 @@ package main
 
 import (
 	"debug/buildinfo"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
@@ -60,7 +62,8 @@ func TestUsage(t *testing.T) {
 		"tasks cron set -n x n k @daily --catch-up x": "use latest, all or skip",
 		"dance":                             "rolectl --help",
 		"roles -o yaml":                     "use table, wide, json or name",
-		"roles --color":                     "unknown flag: --color",
+		"roles --dance":                     "unknown flag: --dance",
+		"roles --color red":                 "use auto, always or never",
 		"inspect":                           "ROLE is missing: rolectl inspect ROLE",
 		"step-down":                         "ROLE is missing",
 		"step-down a --epoch soon":          `invalid argument "soon" for "--epoch" flag: use a whole number, 0 or more (see`,
@@ -105,6 +108,13 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.ok("--version", "-o", "json")
+	v := document[map[string]any](t, p.ok("version", "-o", "json").out)
+	if v["version"] != build.Main.Version || v["nats_client"] != nats.Version || v["go"] != runtime.Version() {
+		t.Errorf("version: %v", v)
+	}
+	if out := p.ok("version").out; !strings.Contains(out, "commit  ") || strings.Count(out, "\n") != 5 {
+		t.Errorf("version: %s", out)
+	}
 	if out := p.ok("--version").out; !strings.Contains(out, build.Main.Version) ||
 		!strings.Contains(out, "nats-server "+server.VERSION) || strings.Count(out, "\n") != 1 {
 		t.Errorf("%q, the binary is %s", out, build.Main.Version)
@@ -141,6 +151,21 @@ func TestHelp(t *testing.T) {
 		if out := p.ok(strings.Fields(args)...).out; !strings.Contains(out, "Examples:") {
 			t.Errorf("%s:\n%s", args, out)
 		}
+	}
+	options := p.ok("options").out
+	help := p.ok("roles", "--help").out
+	for _, flag := range []string{"--server", "--creds", "--output", "--color"} {
+		if !strings.Contains(options, flag+" ") || strings.Contains(help, flag+" ") ||
+			!strings.Contains(help, "rolectl options") {
+			t.Errorf("%s is not shown by options alone:\n%s\n%s", flag, options, help)
+		}
+	}
+	if out := p.ok("--help").out; strings.Contains(out, "--creds ") || !strings.Contains(out, "--version") {
+		t.Errorf("the help shows the global flags, or not its own:\n%s", out)
+	}
+	if out := p.ok("tasks", "ls", "--help").out; !strings.Contains(out, "--namespace ") ||
+		!strings.Contains(out, "--state ") {
+		t.Errorf("the flag of all tasks commands is missing:\n%s", out)
 	}
 	if out := p.ok("exec", "--help").out; !strings.Contains(out, "SIGSTOP") ||
 		!strings.Contains(out, "ended first when they continue") {

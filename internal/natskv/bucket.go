@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -87,6 +88,8 @@ type State struct {
 	Offline, Lagging, Current int
 	// Faults are those that Open would report. It is empty when the bucket is fit.
 	Faults []string
+	// Ordinary says that the bucket was not made for roles, and that no repair makes it so.
+	Ordinary bool
 }
 
 // Create creates the bucket, or opens an existing one, whose own configuration then counts instead
@@ -154,6 +157,10 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
 		Faults: faults(bucketPlace(bucket, r), &info.StreamInfo, nc.ConnectedServerVersion()),
 	}
+	_, ours := info.Config.Metadata[metaFormat]
+	s.Ordinary = !ours && slices.ContainsFunc(rules, func(r rule) bool {
+		return r.repair == nil && !r.fit(bucket, &info.StreamInfo)
+	})
 	if c := info.Cluster; c != nil {
 		s.Leader = c.Leader
 		for _, r := range c.Replicas {

@@ -117,6 +117,7 @@ var decoders = map[string]string{
 	"internal/natskv/Stream.Concerns":    "it compares a subject, which FuzzDenied has read",
 	"internal/natskv/Writer.reply":       "FuzzReply",
 	"internal/natskv/batch":              "it writes headers",
+	"internal/natskv/Reach.Inspect":      "it asks a server, and passes on what the server says",
 	"internal/natskv/delivery.control":   "FuzzDelivery",
 	"internal/natskv/deniedIn":           "FuzzDenied",
 	"internal/natskv/entry":              "FuzzDelivery",
