@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -95,7 +96,8 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 	}
 	failed := make(chan error, 1) // the first fault that no new watch will mend
 	o.events.sink(options.sinks)
-	o.watcher.note = func(error, int) {}
+	var trouble atomic.Pointer[error] // of the last watch
+	o.watcher.note = func(err error, _ int) { trouble.Store(&err) }
 	o.watcher.broken = func(err error) { failed <- err }
 	o.wg.Go(o.watcher.run)
 	go o.run(failed)
@@ -106,6 +108,9 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		return nil, fmt.Errorf("observe: %w", o.err)
 	case <-ctx.Done():
 		o.Close()
+		if last := trouble.Load(); last != nil {
+			return nil, fmt.Errorf("observe: %w: %w", ctx.Err(), *last)
+		}
 		return nil, fmt.Errorf("observe: %w", ctx.Err())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,9 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 		closed := w.in.Closed() // also asked before the drain: nothing comes after it
 		batch = w.in.Drain(batch)
 		if silent && len(batch) == 0 && !closed {
+			if !d.heard {
+				return w.unheard(sub.Subject)
+			}
 			return fmt.Errorf("%w: silent for %v, and until the server had answered", ErrWatchLost, silentFor)
 		}
 		stopped, err := d.take(batch)
@@ -178,6 +182,19 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 		answered = nil
 		silence.Reset(silentFor)
 	}
+}
+
+// unheard is the fault of a watch on which nothing has arrived: the server has made its consumer,
+// and sends at least heartbeats. JetStream of another account is reached by an import of services,
+// which carries requests and their answers. Deliveries need a stream of their own.
+func (w *Watch) unheard(inbox string) error {
+	first, _, _ := strings.Cut(inbox, ".")
+	way := "if this account imports its JetStream"
+	if w.at.reach.prefix != "" && w.at.reach.domain == "" {
+		way = "where JetStream is imported as " + w.at.reach.prefix
+	}
+	return fmt.Errorf("%w: nothing was delivered to %s within %v: %s, the account that keeps %s has to export the stream "+
+		"%s.>, and this account has to import it", ErrWatchLost, inbox, silentFor, way, w.at, first)
 }
 
 // ask makes the server answer on this connection, and reports when it has answered, or when that
@@ -200,6 +217,7 @@ type delivery struct {
 	w        *Watch
 	alive    context.Context
 	prefix   string
+	heard    bool // something has arrived
 	snapshot bool // the snapshot is complete
 	idle     int  // heartbeats since the last entry
 	number   uint64
@@ -210,6 +228,7 @@ type delivery struct {
 // take handles messages in the order in which the server sent them. Messages before an error are
 // delivered first.
 func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
+	d.heard = d.heard || len(batch) > 0
 	for _, m := range batch {
 		if isControl(d.prefix, m) {
 			err = d.control(m)

@@ -118,6 +118,7 @@ var decoders = map[string]string{
 	"internal/natskv/Writer.reply":       "FuzzReply",
 	"internal/natskv/batch":              "it writes headers",
 	"internal/natskv/Reach.Inspect":      "it asks a server, and passes on what the server says",
+	"internal/natskv/Watch.unheard":      "it reads the name of an inbox of this process",
 	"internal/natskv/delivery.control":   "FuzzDelivery",
 	"internal/natskv/deniedIn":           "FuzzDenied",
 	"internal/natskv/entry":              "FuzzDelivery",
