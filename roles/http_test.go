@@ -54,6 +54,9 @@ func TestHTTP(t *testing.T) {
 		})
 		a.expect("/livez", 200, "alive")
 		a.expect("/leaderz?role=r", 503, "nobody leads")
+		if st := a.Status(); st.Roles[0].LeaderID != "" || st.Roles[0].Epoch != 0 || len(st.Leading) > 0 || st.Ready {
+			t.Errorf("cut off, and its deadline has passed: %+v", st)
+		}
 		if code, body, _ := ask(a.Manager, http.MethodGet, "/readyz"); code != 503 ||
 			!strings.HasPrefix(body, "not ready: ") {
 			t.Errorf("/readyz of a: %d %s", code, body)
