@@ -35,6 +35,7 @@ type lease interface {
 	Widen(ctx context.Context, role string, epoch uint64) (release func(), err error)
 	Dead(instance string, workerOnly bool, session uint64) bool
 	Closed(instance string, workerOnly bool, session uint64) bool
+	Await(instance string, workerOnly bool, session uint64)
 	End(reason string)
 	Emit(event.Event)
 	Meta() event.Meta

@@ -87,6 +87,13 @@ func (h lease) Dead(instance string, workerOnly bool, session uint64) (dead bool
 	return dead
 }
 
+// Await says that this process waits for the end of a session of a member, of which nothing may be
+// left in the bucket. If its lease does not come back in its time the session is ended, so that
+// Dead tells it.
+func (h lease) Await(instance string, workerOnly bool, session uint64) {
+	h.s.post(protocol.Booked{Peer: peer(instance, workerOnly), Session: session})
+}
+
 // Closed reports whether a dead session is known to have been closed by its own process, after all
 // of its work had ended.
 func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed bool) {

@@ -29,6 +29,8 @@ type Observer struct {
 	mu   sync.Mutex
 	view *protocol.View
 	news protocol.News
+	// removed are the roles whose record was removed, oldest first: they are forgotten after L_max.
+	removed []*protocol.RoleView
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -155,12 +157,16 @@ func (o *Observer) take(b batch) error {
 		switch ev := ev.(type) {
 		case protocol.Delivered: // nobody else's time depends on this view, so a record counts from when it was stored
 			o.view.Deliver(now.Add(-b.age(i)), ev.Entry, &o.news)
+			if ev.Entry.Kind == record.KindRole && ev.Entry.Form == record.FormMarker {
+				o.removed = append(o.removed, o.view.Role(ev.Entry.Name))
+			}
 		case protocol.WatchReset:
 			o.view.BeginWatch(view.Watch(ev), record.Peer{})
 		case protocol.SnapshotDone:
 			o.view.EndSnapshot(now, nil, &o.news)
 		}
 	}
+	o.forget(now)
 	meta := event.Meta{Time: time.Now(), Bucket: o.bucket.Name()}
 	for _, n := range o.news.Notices {
 		if e := noticeEvent(meta, n); e != nil {
@@ -182,6 +188,18 @@ func (o *Observer) take(b batch) error {
 		}
 	}
 	return nil
+}
+
+// forget drops the roles whose record was removed long ago.
+func (o *Observer) forget(now record.Instant) {
+	for len(o.removed) > 0 && o.removed[0].Seen.Add(o.view.MaxTTL) <= now {
+		r := o.removed[0]
+		o.removed[0] = nil
+		o.removed = o.removed[1:]
+		if due, ok := o.view.ForgetAt(r); ok && due <= now {
+			o.view.ForgetRole(r)
+		}
+	}
 }
 
 // askAgain makes a new watch if the view wants one now, and tells how long it is until it does.

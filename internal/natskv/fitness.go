@@ -114,7 +114,7 @@ var rules = []rule{
 		fault: "markers of expired records are missing or too short-lived (SubjectDeleteMarkerTTL below twice the " +
 			"longest TTL)",
 		repair: func(s *jetstream.StreamInfo) (string, any) {
-			return "subject_delete_marker_ttl", max(markerTTL, 2*longestTTL(s))
+			return "subject_delete_marker_ttl", markerTTL(longestTTL(s))
 		},
 	},
 	{

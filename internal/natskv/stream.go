@@ -26,10 +26,6 @@ const (
 	metaFormat = "rolemanager.format"
 	metaMaxTTL = "rolemanager.max_ttl_ms"
 
-	// markerTTL is how long a marker remains after its record has expired. It must outlast 2 L_max,
-	// so that every observer has seen it; hours cost nothing.
-	markerTTL = 4 * time.Hour
-
 	// lowestRevision separates buckets that were created with FirstSeq = Unix microseconds from
 	// others. It is the year 1998 in microseconds, just below the year 2000 in which a
 	// testing/synctest bubble begins. A bucket that counts from 1 reaches it after 10^14 writes.
@@ -119,7 +115,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		AllowRollup:            true,
 		DenyDelete:             true,
 		AllowMsgTTL:            true,
-		SubjectDeleteMarkerTTL: max(markerTTL, 2*cfg.MaxTTL),
+		SubjectDeleteMarkerTTL: markerTTL(cfg.MaxTTL),
 		AllowAtomicPublish:     true,
 		Metadata: map[string]string{
 			metaFormat: strconv.Itoa(formatVersion),
@@ -127,6 +123,13 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 			metaID:     newID(),
 		},
 	}
+}
+
+// markerTTL is how long a marker remains after its record has expired. It must outlast 2 L_max, so
+// that every process has seen it whose watch lives; the server is up to a second early. Each
+// session that ends leaves one, so it does not remain for longer.
+func markerTTL(longest time.Duration) time.Duration {
+	return (2*longest + 2*time.Second - 1).Truncate(time.Second)
 }
 
 // maxTTL reads L_max from the metadata of a stream, where it may be above MostMaxTTL.

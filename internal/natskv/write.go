@@ -16,7 +16,7 @@ type Write struct {
 	Key   string
 	Value []byte // kept until done; the caller must not change it meanwhile
 	// Delete writes a delete marker instead of Value. The KV API then shows no key, and the key's
-	// last revision is the marker's.
+	// last revision is the marker's. With a TTL the marker leaves after it, and nothing remains.
 	Delete bool
 	// Expect is the revision of Key that the write replaces, which may be a marker's. It is 0 when
 	// there is no record at all.
@@ -133,7 +133,12 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 		h.set(headerStream, at.stream)
 	}
 	if op.Delete {
-		h.set(headerOperation, "DEL")
+		if op.TTL == 0 {
+			h.set(headerOperation, "DEL")
+			return m, nil
+		}
+		h.set(headerOperation, "PURGE") // the server writes a marker of its own when another one expires
+		h.setTTL(op.TTL)
 		return m, nil
 	}
 	m.Data = op.Value
@@ -141,8 +146,7 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 		h.set(f.Name, f.Value)
 	}
 	if op.TTL > 0 {
-		seconds := (op.TTL + time.Second - 1) / time.Second
-		h.set(headerTTL, strconv.FormatInt(int64(seconds), 10))
+		h.setTTL(op.TTL)
 	}
 	return m, nil
 }
@@ -166,6 +170,11 @@ func (h *header) set(name, value string) {
 	n := len(h.values)
 	h.values = append(h.values, value)
 	h.lines[name] = h.values[n : n+1 : n+1]
+}
+
+func (h *header) setTTL(d time.Duration) {
+	seconds := (d + time.Second - 1) / time.Second
+	h.set(headerTTL, strconv.FormatInt(int64(seconds), 10))
 }
 
 // pubAck is the server's answer to a publish.

@@ -55,7 +55,7 @@ func (m *Machine) removeMember() {
 	m.put(pending{
 		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstoneTTL()}, nil)
 }
 
 func (m *Machine) writeClosed() {
@@ -64,7 +64,7 @@ func (m *Machine) writeClosed() {
 	m.put(pending{
 		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},
-	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: tombstoneTTL}, rec)
+	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: m.cfg.tombstoneTTL()}, rec)
 }
 
 func (m *Machine) closeWritten(p pending, w Written, mine bool) {

@@ -55,12 +55,18 @@ const (
 	slowAfter   = 10
 	explainTime = time.Second // a refusal that the view does not explain within it: rebuild the watch
 
-	minLeaseRetention = time.Minute    // server-side TTL of a live lease: garbage collection only
-	tombstoneTTL      = 24 * time.Hour // of a closed or killed one
+	minLeaseRetention = time.Minute // server-side TTL of a live lease: garbage collection only
 	probeTTL          = time.Minute
+	vacancyTTL        = 24 * time.Hour // of a role that nobody has claimed since: its name is forgotten then
 
 	memberPace = 20 * time.Millisecond // idle traffic of M members stays below M/(M*memberPace) = 50 writes a second
 )
+
+// tombstoneTTL is the server-side TTL of what tells that a session has ended: the closed or killed
+// lease, and the marker in place of its member record. Every process that still leads has had a
+// watch within L_max that showed it, twice L_max is enough, and the server's clock may be a second
+// early. So sessions that ended leave nothing behind after some minutes.
+func (c *Config) tombstoneTTL() time.Duration { return 2*c.MaxTTL + time.Second }
 
 // backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten
 // the slow lane.

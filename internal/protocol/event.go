@@ -43,6 +43,13 @@ type (
 	// missing.
 	Broken struct{ Fault error }
 
+	// Booked says that something of this process waits for the end of a session: a scheduler has
+	// tasks of it on its books. So its missing lease is waited for, and it is ended.
+	Booked struct {
+		Peer    record.Peer
+		Session uint64
+	}
+
 	// Join takes part in one more role.
 	Join struct{ Role RoleConfig }
 

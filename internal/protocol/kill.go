@@ -73,11 +73,15 @@ func (m *Machine) mayKill(p *PeerView) bool {
 			(p.Form != record.FormRecord || p.Lease.Alive() && !m.ownNonce(p.Lease.Nonce))
 	case m.phase != open || m.cfg.Class != record.Candidate || p.Form == record.FormNewer:
 		return false
+	case p.Form == record.FormRecord && p.Booked > 0:
+		return p.Lease.Alive() || m.view.Whole()
 	case p.Form == record.FormRecord:
 		return p.Lease.Alive() || m.view.Whole() && m.lostSession(p) != nil
 	}
-	return p.Member != nil || len(p.Holds) > 0
+	return p.Member != nil || len(p.Holds) > 0 || p.Booked > 0
 }
+
+func (b Booked) apply(m *Machine) { m.view.Book(m.now.Observer, b.Peer, b.Session, &m.news) }
 
 // killDue is when p may be killed: its lease has stood at one revision for its own ttl since we
 // first saw that revision.
@@ -87,7 +91,7 @@ func (m *Machine) mayKill(p *PeerView) bool {
 func (m *Machine) killDue(p *PeerView) (due record.Instant) {
 	due = p.Seen.Add(m.patience(p))
 	if p.Form == record.FormRecord && !p.Lease.Alive() {
-		due = m.lostDue(p, m.lostSession(p))
+		due = m.lostDue(p)
 	}
 	if p.Form == record.FormRecord && p.Lease.State == record.Idle && p != m.self {
 		for _, r := range p.Holds { // it says that it holds nothing, so it does not work; somebody needs the role
@@ -158,11 +162,14 @@ func (m *Machine) lostSession(p *PeerView) *RoleView {
 	return nil
 }
 
-// lostDue is when it is ended again, at a revision above that session: so the lease tells that it
-// is dead.
-func (m *Machine) lostDue(p *PeerView, r *RoleView) record.Instant {
-	due := max(p.Seen, r.Seen).Add(r.Role.TTL())
-	if m.now.Observer >= due && m.view.Last() < r.Role.Session {
+// lostDue is when such a session is ended again, at a revision above it: so the lease tells that it
+// is dead. A session that is on the books counts like one that a role names.
+func (m *Machine) lostDue(p *PeerView) record.Instant {
+	session, due := p.Booked, p.Seen.Add(m.view.UnreadTTL(p.LastTTL))
+	if r := m.lostSession(p); r != nil {
+		session, due = r.Role.Session, max(p.Seen, r.Seen).Add(r.Role.TTL())
+	}
+	if m.now.Observer >= due && m.view.Last() < session {
 		return m.now.Observer.Add(m.cfg.Heartbeat)
 	}
 	return due
@@ -204,7 +211,7 @@ func (m *Machine) kill(p *PeerView) {
 	m.put(pending{
 		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), stood: p.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: p.Peer, Form: record.FormRecord, Lease: rec},
-	}, Write{Key: record.LeaseKey(p.Peer), TTL: tombstoneTTL}, rec)
+	}, Write{Key: record.LeaseKey(p.Peer), TTL: m.cfg.tombstoneTTL()}, rec)
 }
 
 // mayReap reports whether a member record stands for a session that is dead.
@@ -218,7 +225,7 @@ func (m *Machine) reap(p *PeerView) {
 	m.put(pending{
 		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstoneTTL()}, nil)
 }
 
 func (m *Machine) killWritten(p pending, w Written) {

@@ -112,6 +112,9 @@ func (r *role) eligible(now record.Instant) bool {
 func (m *Machine) reconcileRole(rv *RoleView) {
 	m.rolesDue.Set(rv, view.Never)
 	r := rv.Notes.mine
+	if r == nil && m.forgetRole(rv) {
+		return
+	}
 	if m.phase != open || m.cfg.Class != record.Candidate {
 		if r != nil && r.term != nil {
 			m.reconcileTerm(r)
@@ -145,6 +148,21 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		}
 	}
 	m.forget(r)
+}
+
+// forgetRole drops a role of which nothing is under way here and nothing stands in the bucket, or
+// looks at it again when it may.
+func (m *Machine) forgetRole(rv *RoleView) bool {
+	due, ok := m.view.ForgetAt(rv)
+	switch {
+	case !ok || rv.Notes.inflight || rv.Notes.queuing:
+		return false
+	case m.now.Observer < due:
+		m.wakeRole(rv, due)
+		return false
+	}
+	m.view.ForgetRole(rv)
+	return true
 }
 
 // outlived ends our session when the record of a role names a later one of ours: another process of

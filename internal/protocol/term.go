@@ -200,7 +200,7 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 	m.put(pending{
 		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
 		entry: record.Entry{Kind: record.KindRole, Name: rv.Name, Form: record.FormRecord, Role: rec},
-	}, Write{Key: record.RoleKey(rv.Name)}, rec)
+	}, Write{Key: record.RoleKey(rv.Name), TTL: vacancyTTL}, rec)
 }
 
 func (m *Machine) vacateWritten(p pending, w Written, mine bool) {

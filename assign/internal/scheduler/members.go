@@ -21,11 +21,15 @@ type members struct {
 
 	widened chan func()     // the watch carries every member; the function gives the width back. Size 1: sent once.
 	narrow  func()          // gives the width back, nil while the watch is narrow
+	awaited map[uint64]bool // sessions whose end the host was asked to wait for
 	changed <-chan struct{} // the members have changed; nil while the watch is narrow
 }
 
 func newMembers(t *term, l loop, p peers, d *dispatcher, a *answers) *members {
-	return &members{term: t, loop: l, peers: p, dispatcher: d, answers: a, widened: make(chan func(), 1)}
+	return &members{
+		term: t, loop: l, peers: p, dispatcher: d, answers: a, widened: make(chan func(), 1),
+		awaited: map[uint64]bool{},
+	}
 }
 
 // widen makes the session's watch carry every member, and tells the loop when it does: nothing is
@@ -83,10 +87,17 @@ func (m *members) apply() {
 	}
 	m.step(tasks.Members{List: list})
 	for _, session := range m.rules.Sessions() {
-		if p := m.peers[session]; !present[session] && m.host.Dead(p.instance, p.workerOnly, session) {
+		p := m.peers[session]
+		switch {
+		case present[session]:
+		case m.host.Dead(p.instance, p.workerOnly, session):
+			delete(m.awaited, session)
 			m.dispatcher.forget(session)
 			m.answers.forget(session)
 			m.step(tasks.Dead{Session: session, Closed: m.host.Closed(p.instance, p.workerOnly, session)})
+		case !m.awaited[session]: // the bucket may have forgotten it: nobody else would ever end it
+			m.awaited[session] = true
+			m.host.Await(p.instance, p.workerOnly, session)
 		}
 	}
 	if len(m.peers) > 2*len(all)+64 {

@@ -93,6 +93,9 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 	if e.Form != record.FormRecord {
 		v.cannotRead(now, p)
 	}
+	if p.Booked > 0 && v.Dead(p.Peer, p.Booked) {
+		p.Booked = 0
+	}
 	if p.Lease.Alive() {
 		p.LastTTL = p.Lease.TTL()
 		if same { // the common case: somebody lives; nothing depends on it but its own alarm

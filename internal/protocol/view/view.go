@@ -64,6 +64,9 @@ type Peer[P, R any] struct {
 	MemberRevision uint64
 	MemberForm     record.Form
 
+	// Booked is the latest session whose end something of ours waits for, see Book; 0 for none.
+	Booked uint64
+
 	Holds      []*Role[P, R]
 	named      bool // by a role or a member record, before any lease of it was seen
 	joined     bool // told of as a member
@@ -95,6 +98,7 @@ type Role[P, R any] struct {
 	lastTTL    time.Duration  // of the last record that could be read
 	Candidates []*Peer[P, R]  // whose member record names the role
 	place      int            // in the holder's holds
+	at         int            // in the list of the view
 	Delivered  uint64         // the last revision that the present watch has delivered, 0: none
 	Waits      record.Instant // nobody claims it before: somebody may lead it by a record that is lost
 	Alarm      alarm
@@ -139,7 +143,7 @@ func (v *View[P, R]) Role(name string) *Role[P, R] { return v.roles[name] }
 // Peers is every peer of which something stands in the bucket. It is the view's own slice.
 func (v *View[P, R]) Peers() []*Peer[P, R] { return v.peerList }
 
-// Roles is every role ever mentioned, in the order of the first mention. It is the view's own
+// Roles is every role that is mentioned, but for those that were forgotten. It is the view's own
 // slice.
 func (v *View[P, R]) Roles() []*Role[P, R] { return v.roleList }
 
@@ -207,7 +211,7 @@ func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
 // a marker proves nothing.
 func (v *View[P, R]) forget(p *Peer[P, R]) {
 	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer ||
-		p.Member != nil || len(p.Holds) > 0 {
+		p.Member != nil || len(p.Holds) > 0 || p.Booked > 0 {
 		return
 	}
 	if v.peers[p.Peer] == p {
@@ -216,6 +220,18 @@ func (v *View[P, R]) forget(p *Peer[P, R]) {
 			v.forgotten[p.Peer] = struct{}{}
 		}
 	}
+}
+
+// Book notes that something of ours waits for the end of a session of p, unless that is known.
+// Until then p is not forgotten, however little is known of it.
+func (v *View[P, R]) Book(now record.Instant, p record.Peer, session uint64, n *News[P, R]) {
+	if v.Dead(p, session) {
+		return
+	}
+	e := v.peer(p)
+	e.awaited(now)
+	e.Booked = max(e.Booked, session)
+	n.Peers = append(n.Peers, e)
 }
 
 func (v *View[P, R]) drop(p *Peer[P, R]) {
@@ -248,9 +264,35 @@ func (v *View[P, R]) Mention(name string) *Role[P, R] {
 		name = strings.Clone(name) // it may be a part of a subject
 		r = &Role[P, R]{Name: name, Alarm: alarm{Never, Never}, led: Never}
 		v.roles[name] = r
+		r.at = len(v.roleList)
 		v.roleList = append(v.roleList, r)
 	}
 	return r
+}
+
+// ForgetAt is from when a role may be forgotten, on the observer's scale: nothing stands in the
+// bucket that speaks of it, and nobody leads it by a record that is lost. ok is false while
+// something stands.
+func (v *View[P, R]) ForgetAt(r *Role[P, R]) (due record.Instant, ok bool) {
+	switch {
+	case len(r.Candidates) > 0 || v.roles[r.Name] != r:
+		return 0, false
+	case r.Form == record.FormNone:
+		return r.Waits, v.complete
+	case r.Form == record.FormMarker || r.Form == record.FormMissing:
+		return max(r.Waits, r.Seen.Add(v.MaxTTL)), true
+	}
+	return 0, false
+}
+
+// ForgetRole drops a role, so that names which come and go do not fill the memory.
+func (v *View[P, R]) ForgetRole(r *Role[P, R]) {
+	last := v.roleList[len(v.roleList)-1]
+	last.at = r.at
+	v.roleList[r.at] = last
+	v.roleList[len(v.roleList)-1] = nil
+	v.roleList = v.roleList[:len(v.roleList)-1]
+	delete(v.roles, r.Name)
 }
 
 func (p *Peer[P, R]) release(r *Role[P, R]) {

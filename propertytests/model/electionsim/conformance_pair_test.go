@@ -23,7 +23,7 @@ import (
 // last look may be just over.
 const (
 	lateness  = 2 * time.Second
-	markerTTL = 4 * time.Hour // of the bucket, for the markers of what has expired
+	markerTTL = 2*MaxTTL + time.Second // of the bucket, for the markers of what has expired
 )
 
 // errUncertain is that a program cannot be compared to its end: the server has not said what became
@@ -279,8 +279,13 @@ func (p *pair) stored(key string, value []byte, marker bool, ttl time.Duration) 
 func (p *pair) note(key string, marker bool, ttl time.Duration) {
 	delete(p.expires, key)
 	delete(p.goes, key)
-	if ttl > 0 && !marker {
-		p.expires[key] = time.Now().Add((ttl + time.Second - 1).Truncate(time.Second)) // the server counts whole seconds
+	if ttl > 0 {
+		at := time.Now().Add((ttl + time.Second - 1).Truncate(time.Second)) // the server counts whole seconds
+		if marker {
+			p.goes[key] = at // and leaves none of the server
+		} else {
+			p.expires[key] = at
+		}
 	}
 }
 

@@ -23,9 +23,8 @@ var conformance = flag.Int("sim.conformance", 25,
 // test takes these times from the server, and checks them against the TTLs that the server was
 // given.
 //
-// One thing is left different on purpose: in the simulation markers vanish after 2 MaxTTL, earlier
-// than on any server (there those of expired records stand for hours, and those of deletions for
-// ever), since the rules may count on no more.
+// One thing is left different on purpose: in the simulation all markers vanish after 2 MaxTTL, also
+// those that are written without a TTL, since the rules may count on no more.
 func TestStoreConforms(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	before := checks.String()
@@ -129,6 +128,7 @@ var usual = []conformStep{
 	{do: conditional, key: "c.lease.b"},
 	{do: conditional, key: "c.role.s", expect: unborn},
 	{do: conditional, key: "probe.a", delete: true},
+	{do: conditional, key: "c.lease.b", delete: true, ttl: 3 * time.Second},
 	{do: snapshot, which: 1},
 	{do: pass, wait: 5 * time.Hour},
 	{do: replay},

@@ -39,7 +39,11 @@ func run(plan *Plan) *world {
 		w.at(f.At, func() { w.strike(f) })
 	}
 	for t := time.Second; t < longest; t += time.Second {
-		w.at(t, func() { w.store.sweep(w.now) })
+		w.at(t, func() {
+			for _, c := range w.store.sweep(w.now) {
+				w.committed(c)
+			}
+		})
 	}
 	w.runUntil(Length)
 	w.calm()

@@ -31,6 +31,7 @@ type commit struct {
 	entry   record.Entry
 	key     string
 	at      time.Duration
+	ttl     time.Duration // when it expires, 0 for never
 	marker  bool
 	by      *process // who wrote it, in which life; nil for an operator
 	life    int
@@ -96,7 +97,14 @@ func (s *store) write(now time.Duration, w protocol.Write) *commit {
 	if s.last(key) != expect {
 		return nil
 	}
-	return s.put(now, w.Key, w.Value, w.Delete)
+	c := s.put(now, w.Key, w.Value, w.Delete)
+	if c != nil {
+		c.ttl = w.TTL
+		if c.entry.Kind == record.KindRole { // a day is too long to be waited for
+			c.ttl = min(c.ttl, time.Duration(10+c.entry.Revision%20)*time.Second)
+		}
+	}
+	return c
 }
 
 // snapshot is what a replica that has applied everything up to rev shows, in the order of the
@@ -117,13 +125,19 @@ func (s *store) snapshot(rev uint64) []*commit {
 	return out
 }
 
-// sweep removes the markers that have stood for their time.
-func (s *store) sweep(now time.Duration) {
+// sweep removes the markers that have stood for their time, and returns the markers that replace
+// the records which have.
+func (s *store) sweep(now time.Duration) (expired []*commit) {
 	for _, key := range s.all {
-		if c := s.newest(key); c != nil && c.marker && now-c.at > 2*MaxTTL+time.Second {
+		switch c := s.newest(key); {
+		case c == nil:
+		case c.marker && now-c.at > 2*MaxTTL+time.Second:
 			c.removed = true
+		case !c.marker && c.ttl > 0 && now-c.at > c.ttl:
+			expired = append(expired, s.put(now, key, nil, true))
 		}
 	}
+	return expired
 }
 
 func (c *commit) String() string {

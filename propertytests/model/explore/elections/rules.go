@@ -21,6 +21,7 @@ var omitted = map[string]string{
 	"View.peers":    "the same as peerList, by name",
 	"View.roles":    "the same as roleList, by name",
 	"Peer.place":    "follows from the order of peerList",
+	"Role.at":       "follows from the order of roleList",
 	"Role.place":    "follows from the order of holds",
 	"set.place":     "follows from the order of the list",
 	"Peer.joined":   "decides only what is told",
