@@ -8,7 +8,7 @@ import (
 
 // vets are the commands that vet every file of this module.
 func vets(ctx context.Context) ([]step, error) {
-	steps := []step{{line: "go vet -tags realtime ./..."}}
+	steps := []step{{line: "go vet -tags realtime ./...", env: roomy}}
 	tagged, err := list(ctx, ".", "realtime")
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func vets(ctx context.Context) ([]step, error) {
 		return nil, err
 	}
 	if rest := unseen(plain, tagged); len(rest) > 0 {
-		steps = append(steps, step{line: "go vet " + strings.Join(rest, " ")})
+		steps = append(steps, step{line: "go vet " + strings.Join(rest, " "), env: roomy})
 	}
 	return steps, nil
 }
