@@ -73,6 +73,15 @@ func clientIn(t *testing.T, at *natsrun.Server, domain string) *assign.Client {
 	return c
 }
 
+// schedules waits until a scheduler answers: one that leads has yet to create its stream.
+func schedules(t *testing.T, c *assign.Client) {
+	t.Helper()
+	natstest.Eventually(t, "a scheduler answers", time.Minute, func() (bool, string) {
+		_, err := assign.GetOverview(within(t, time.Minute), c)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
 // TestEachSubmissionRunsOnceInItsDomain: three connected sites have a namespace, a bucket and
 // instances of the same names. Wherever a task is submitted, it is stored in the domain that is
 // named, runs there and nowhere else, and once. Large outputs come from there too.
@@ -87,6 +96,7 @@ func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
 			}
 		}, inDomain(domain))
 		epochs[domain] = leader(t, n).e.Token().Epoch
+		schedules(t, clientIn(t, places[domain], domain))
 	}
 	total := 0
 	for place, server := range places {
@@ -147,6 +157,7 @@ func TestSubmissionsOverACutUplink(t *testing.T) {
 	}, inDomain("hub")))
 	newNode(t, places["west"], "w", nil, inDomain("west")) // a namesake that must not take part
 	c := clientIn(t, places["west"], "hub")
+	schedules(t, c)
 	const cycles, each = 3, 10
 	for cycle := range cycles {
 		var all sync.WaitGroup
