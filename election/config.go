@@ -62,8 +62,8 @@ type SessionConfig struct {
 	// year.
 	DisconnectGracePeriod time.Duration
 	// SuccessionDelay is how long each candidate waits for the candidate before it in line, a few
-	// round trips. A successor that has confirmed a handover gets one heartbeat more. Default 20
-	// ms, maximum 1 h.
+	// round trips, and for eight of them at most. A successor that has confirmed a handover gets one
+	// heartbeat more. Default 20 ms, maximum 1 h.
 	SuccessionDelay time.Duration
 	// DrainTimeout is how long work may take to return after its context has ended; after that it
 	// is reported as stuck. Default TTL, maximum a year.

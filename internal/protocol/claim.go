@@ -174,23 +174,27 @@ func (m *Machine) sweep(rv *RoleView) {
 	}
 }
 
-// turnDelay is how long we let those before us go first for a role that can be claimed: a moment
-// for each, and a heartbeat for the candidate to which the role was handed. That one has confirmed
-// that it takes the role, so it is only slow, and nobody else was meant.
-func (m *Machine) turnDelay(r *role) (delay time.Duration) {
+// turnDelay is how long we let those before us go first for a role that can be claimed. It goes by
+// our rank, and is a heartbeat more for the candidate to which the role was handed. That one has
+// confirmed that it takes the role, so it is only slow, and nobody else was meant.
+func (m *Machine) turnDelay(r *role) time.Duration {
+	rank, all, handed := 0, 0, time.Duration(0)
 	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
 	for _, p := range r.Candidates {
 		if p == m.self {
 			continue
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
-		if !ok || view.CompareContenders(&r.Role, c, me) > 0 {
+		if !ok {
 			continue
 		}
-		delay += m.cfg.Delta
+		if all++; view.CompareContenders(&r.Role, c, me) > 0 {
+			continue
+		}
+		rank++
 		if r.Role.Vacant && c.Instance == r.Role.Next {
-			delay += m.cfg.Heartbeat
+			handed = m.cfg.Heartbeat
 		}
 	}
-	return delay
+	return m.queue(rank, all) + handed
 }

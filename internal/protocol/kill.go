@@ -189,17 +189,38 @@ func (m *Machine) patience(p *PeerView) time.Duration {
 	return m.view.UnreadTTL(longest)
 }
 
-// rankDelay keeps a herd from doing the same thing at once: our rank by session number among the
-// live candidates, times δ.
+// crowd is how many at most go before us one after the other. each is what every candidate adds to
+// the time in which all others come, at random.
+const (
+	crowd = 8
+	each  = time.Millisecond
+)
+
+// queue is how long a process that ranks so far behind, of so many candidates, lets the others go
+// first. Those before us may all be dead, which nobody knows yet, and each costs a moment. So all
+// that rank behind the first few come at random, few enough at a time.
+func (m *Machine) queue(rank, of int) time.Duration {
+	if rank < crowd {
+		return time.Duration(rank) * m.cfg.Delta
+	}
+	if m.share == 0 {
+		m.share = m.cfg.Rand()
+	}
+	return crowd*m.cfg.Delta + time.Duration(m.share*float64(of)*float64(each))
+}
+
+// rankDelay keeps a herd from doing the same thing at once. It goes by our rank by session number
+// among the live candidates.
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
-	rank := 0
+	rank, all := 0, 0
 	for _, q := range m.view.Peers() {
-		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) &&
-			q.Session() < m.lease.number {
-			rank++
+		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) {
+			if all++; q.Session() < m.lease.number {
+				rank++
+			}
 		}
 	}
-	return time.Duration(rank) * m.cfg.Delta
+	return m.queue(rank, all)
 }
 
 func (m *Machine) kill(p *PeerView) {

@@ -57,6 +57,7 @@ type Machine struct {
 	// shown whether they stand.
 	below []uint64
 
+	share    float64     // in (0, 1): our place among those who come late, once it was drawn
 	suspects []*PeerView // looked at again when the watch has shown our next beat
 	peersDue view.Schedule[*PeerView]
 	rolesDue view.Schedule[*RoleView]

@@ -177,14 +177,17 @@ var all = []mutants.Mutant{
 		{"\tif explained(p) {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},
 	}},
 	{Name: "nobody kills without a delay", Edits: []mutants.Edit{
-		{"return time.Duration(rank) * m.cfg.Delta", "return time.Duration(rank+1) * m.cfg.Delta"},
+		{"return m.queue(rank, all)\n", "return m.queue(rank+1, all)\n"},
 	}},
 	{Name: "nobody claims without a delay", Edits: []mutants.Edit{
-		{"\treturn delay\n", "\treturn delay + m.cfg.Delta\n"},
+		{"return m.queue(rank, all) + handed", "return m.queue(rank+1, all) + handed"},
 	}},
 	{Name: "whom a role was handed to has a moment, as everybody", Edits: []mutants.Edit{
-		{"\t\t\tdelay += m.cfg.Heartbeat\n", ""},
+		{"\t\t\thanded = m.cfg.Heartbeat\n", ""},
 	}, By: &beside},
+	{Name: "each of many dead costs those behind it a moment", Edits: []mutants.Edit{
+		{"if rank < crowd {", "if rank >= 0 {"},
+	}, By: &manyDead},
 	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
 		{"\tttl := v.UnreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
 	}},

@@ -36,6 +36,9 @@ var beside = mutants.Test{
 // namesakeBucket is for what is written to another bucket of the same name.
 var namesakeBucket = mutants.Test{Run: "^Test(TwoBucketsAreNeverOne|StrayClaim)$", Args: beside.Args, Says: says}
 
+// manyDead is the test of the one rule that only a crowd needs.
+var manyDead = mutants.Test{Run: "^TestManyDieWithTheLeader$", Args: beside.Args, Says: says}
+
 // fullStore is the test of the one rule that only a full store needs.
 var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
 
