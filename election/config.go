@@ -29,6 +29,10 @@ type SessionConfig struct {
 	// BucketID, if set, pins the bucket: one with another id is refused with ErrOtherBucket.
 	// "rolectl bucket id" prints the id. It cannot be used together with BucketAutoCreate.
 	BucketID string
+	// MinEpoch, if set, is an epoch that this bucket has given. A bucket whose last revision is below
+	// it has gone back (a restored backup, a rollback), and is refused with ErrStoreRegressed. Keep
+	// the largest epoch that you know outside the bucket. Default 0: nothing is compared.
+	MinEpoch uint64
 	// Domain is the JetStream domain that keeps the bucket. It is needed on leaf nodes, and
 	// wherever several domains can be reached. Default "": the domain that answers without a
 	// prefix.

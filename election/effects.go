@@ -2,7 +2,6 @@ package election
 
 import (
 	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -209,7 +208,7 @@ func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 	return nil
 }
 
-func (s *Session) machineConfig(maxTTL time.Duration) protocol.Config {
+func (s *Session) machineConfig(bucket *natskv.Bucket) protocol.Config {
 	class := record.Candidate
 	if s.cfg.WorkerOnly {
 		class = record.Worker
@@ -218,7 +217,8 @@ func (s *Session) machineConfig(maxTTL time.Duration) protocol.Config {
 	return protocol.Config{
 		Instance: c.InstanceID, Class: class, Key: s.signer.PublicKey(), TTL: c.TTL, Heartbeat: c.HeartbeatInterval,
 		OpTimeout: c.OpTimeout, Margin: c.SafetyMargin, Grace: c.DisconnectGracePeriod, Delta: c.SuccessionDelay,
-		Drain: c.DrainTimeout, CoolDown: c.CoolDown, Rotation: c.RotationInterval, MaxTTL: maxTTL,
+		Drain: c.DrainTimeout, CoolDown: c.CoolDown, Rotation: c.RotationInterval, MaxTTL: bucket.MaxTTL(),
+		Adopted:    bucket.Adopted(),
 		IdleFactor: c.IdleFactor, NewID: newID, Rand: random,
 	}
 }

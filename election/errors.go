@@ -37,6 +37,12 @@ var (
 	// ErrOtherBucket says that another bucket has the name of the one that was meant. See
 	// OtherBucketError.
 	ErrOtherBucket = errors.New("election: another bucket has this name")
+	// ErrCopiedBucket says that the bucket is a copy of another one, or a restored backup of it. See
+	// CopiedBucketError.
+	ErrCopiedBucket = errors.New("election: the bucket is a copy")
+	// ErrAdopting says that "rolectl bucket adopt" is at work, or was interrupted. Opening waits
+	// for its end.
+	ErrAdopting = errors.New("election: the bucket is being adopted")
 	// ErrNoDomain says that a missing bucket was not created, because a JetStream domain answers
 	// and no Domain is configured: each site of a system would make a bucket of its own.
 	ErrNoDomain       = errors.New("election: no JetStream domain is configured")
@@ -112,6 +118,23 @@ func (e *OtherBucketError) Error() string {
 	}).Error()
 }
 func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBucket }
+
+// CopiedBucketError says that the identity of a bucket was written for another place: it is a
+// promoted mirror, a restored backup, or another copy. Epochs that the origin has given since are
+// not in it, so they would be given twice. "rolectl bucket adopt" makes it a bucket of its own. It
+// is ErrCopiedBucket.
+type CopiedBucketError struct {
+	Bucket string
+	// Written is the bucket for which the identity was written, Found the one that has it now.
+	Written, Found BucketIdentity
+}
+
+func (e *CopiedBucketError) Error() string {
+	return "election: " + (&natskv.CopiedBucketError{
+		Bucket: e.Bucket, Written: natskv.Identity(e.Written), Found: natskv.Identity(e.Found),
+	}).Error()
+}
+func (e *CopiedBucketError) Is(target error) bool { return target == ErrCopiedBucket }
 
 // TooLargeError says that the server would not take the member record of this process, which names
 // its roles, its meta and its kinds of tasks. The request is refused, and everything else
@@ -189,9 +212,14 @@ func public(err error) error {
 	var unfit *natskv.UnfitError
 	var denied *natskv.PermissionError
 	var other *natskv.OtherBucketError
+	var copied *natskv.CopiedBucketError
 	switch {
 	case errors.As(err, &other):
 		return &OtherBucketError{other.Bucket, BucketIdentity(other.Opened), BucketIdentity(other.Found)}
+	case errors.As(err, &copied):
+		return &CopiedBucketError{copied.Bucket, BucketIdentity(copied.Written), BucketIdentity(copied.Found)}
+	case errors.Is(err, natskv.ErrAdopting):
+		return &kindError{ErrAdopting, err}
 	case errors.Is(err, natskv.ErrOtherBucket):
 		return &kindError{ErrOtherBucket, err}
 	case errors.Is(err, natskv.ErrNoDomain):

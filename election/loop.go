@@ -79,7 +79,7 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 	l.watcher.note = l.unwatched
 	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
 	l.leaders = newLeaderCalls(s, l.ctx)
-	l.machine = protocol.New(s.machineConfig(bucket.MaxTTL()))
+	l.machine = protocol.New(s.machineConfig(bucket))
 	return l, nil
 }
 

@@ -180,11 +180,13 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 		once, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		bucket, err := s.openBucketOnce(once, nc)
-		off := errors.Is(err, natskv.ErrJetStreamOff) && time.Since(began) >= max(offPatience, s.cfg.TTL)
+		// A server that starts has no JetStream for a while, and one that lags an earlier revision.
+		lasting := (errors.Is(err, natskv.ErrJetStreamOff) || errors.Is(err, ErrStoreRegressed)) &&
+			time.Since(began) >= max(offPatience, s.cfg.TTL)
 		switch {
 		case err == nil:
 			return bucket, nil
-		case natskv.Permanent(err) || off:
+		case natskv.Permanent(err) || lasting:
 			return nil, backoff.Permanent(err)
 		}
 		if !errors.Is(ctx.Err(), context.Canceled) { // giving up is not a fault
@@ -218,13 +220,21 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 	b, err := s.reach.Open(ctx, nc, s.cfg.Bucket)
 	switch {
 	case s.cfg.BucketAutoCreate && errors.Is(err, natskv.ErrBucketNotFound):
-		return s.createBucket(ctx, nc)
+		if b, err = s.createBucket(ctx, nc); err != nil {
+			return nil, err
+		}
 	case err != nil:
 		return nil, s.reach.Located(ctx, nc, err)
 	case s.cfg.BucketID != "" && b.Identity().ID != s.cfg.BucketID:
 		return nil, &natskv.OtherBucketError{
 			Bucket: b.Name(), Opened: natskv.Identity{ID: s.cfg.BucketID}, Found: b.Identity(),
 		}
+	}
+	if b.Last()+1 < s.cfg.MinEpoch { // a new bucket has none yet
+		return nil, &kindError{ErrStoreRegressed, fmt.Errorf(
+			"the last revision of bucket %q is %d, and epoch %d was given: it went back, so epochs would be given twice; "+
+				"stop every process that uses it, and run \"rolectl bucket adopt %[1]s\"",
+			b.Name(), b.Last(), s.cfg.MinEpoch)}
 	}
 	return b, nil
 }

@@ -45,6 +45,10 @@ type Config struct {
 	// election.ErrOtherBucket. "rolectl bucket id" prints the id. It cannot be used together with
 	// BucketAutoCreate.
 	BucketID string
+	// MinEpoch, if set, is an epoch that this bucket has given. A bucket whose last revision is below
+	// it has gone back (a restored backup, a rollback), and is refused with
+	// election.ErrStoreRegressed. Default 0: nothing is compared.
+	MinEpoch uint64
 	// Domain is the JetStream domain that keeps the bucket. It is needed on leaf nodes, and
 	// wherever several domains can be reached. Default "": the domain that answers without a
 	// prefix.
@@ -149,7 +153,8 @@ type Role struct {
 func (c Config) session() election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: c.Bucket, BucketAutoCreate: c.BucketAutoCreate, Replicas: c.Replicas, Storage: c.Storage,
-		MaxBytes: c.MaxBytes, BucketID: c.BucketID, Domain: c.Domain, APIPrefix: c.APIPrefix,
+		MaxBytes: c.MaxBytes, BucketID: c.BucketID, MinEpoch: c.MinEpoch,
+		Domain: c.Domain, APIPrefix: c.APIPrefix,
 		InstanceID: c.InstanceID, WorkerOnly: c.WorkerOnly, TTL: c.TTL, HeartbeatInterval: c.HeartbeatInterval,
 		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,

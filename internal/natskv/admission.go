@@ -3,6 +3,7 @@ package natskv
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 )
@@ -18,11 +19,24 @@ type admission struct {
 	store Store
 	on    uint64 // the connection on which the identity was read
 	read  bool
+	// domain is that of the store as it was last identified: acknowledgements name it.
+	domain atomic.Pointer[string]
 }
 
-func admissionTo(s Store, nc *nats.Conn) admission {
+// to makes it the admission to a store.
+func (a *admission) to(s Store, nc *nats.Conn) {
 	first, on := s.identified()
-	return admission{store: s, on: on, read: first == nc}
+	a.store, a.on, a.read = s, on, first == nc
+	domain := s.place().domain
+	a.domain.Store(&domain)
+}
+
+// answers is the domain that acknowledgements name.
+func (a *admission) answers() string {
+	if d := a.domain.Load(); d != nil {
+		return *d
+	}
+	return ""
 }
 
 // ask returns why nothing may be published now, nil if it may. It may wait for the server's answer.
@@ -38,7 +52,7 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
 	defer cancel()
-	err := a.store.Identify(ctx, nc)
+	found, err := a.store.identify(ctx, nc)
 	if gone(err) {
 		err = verdict(ctx, nc, a.store.place())
 	}
@@ -46,5 +60,6 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("before a write, ask which %s this is: %w", a.store.place().kind(), err)
 	}
 	a.on, a.read = on, true
+	a.domain.Store(&found.Domain)
 	return nil
 }

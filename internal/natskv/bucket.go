@@ -26,7 +26,17 @@ type Bucket struct {
 	replicas int
 	storage  jetstream.StorageType
 	largest  int32
+	adopted  bool
+	last     uint64
 }
+
+// Last is the bucket's last revision as the server had it when the bucket was opened. A server that
+// lags has an earlier one.
+func (b *Bucket) Last() uint64 { return b.last }
+
+// Adopted reports whether the bucket begins at a floor: whatever was in it before has gone without
+// a marker.
+func (b *Bucket) Adopted() bool { return b.adopted }
 
 // Largest is how many bytes a message may have, with its header, as the bucket was opened; 0 for
 // any number.
@@ -86,6 +96,10 @@ type State struct {
 	// that are up to date.
 	Leader                    string
 	Offline, Lagging, Current int
+	// Undescribed means that the metadata do not say in full where the bucket is. Copied is the
+	// reason why Open takes it for a copy, or for one that is being adopted; nil if it does not.
+	Undescribed bool
+	Copied      error
 	// Faults are those that Open would report. It is empty when the bucket is fit.
 	Faults []string
 	// Ordinary says that the bucket was not made for roles, and that no repair makes it so.
@@ -108,7 +122,12 @@ func Create(ctx context.Context, nc *nats.Conn, cfg Config) (*Bucket, error) {
 		return nil, err
 	}
 	at, on := bucketPlace(cfg.Bucket, cfg.Reach), connection(nc)
-	info, err := createStream(ctx, nc, at, streamConfig(cfg, time.Now()))
+	now := time.Now()
+	stream := streamConfig(cfg, now)
+	info, err := createStream(ctx, nc, at, stream)
+	if err == nil && info.Config.FirstSeq == stream.FirstSeq { // else somebody else has created it meanwhile
+		info, err = (&Owner{nc, at}).settle(ctx, info, now, time.Since(now))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("create bucket %q: %w", cfg.Bucket, err)
 	}
@@ -161,6 +180,10 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 	s.Ordinary = !ours && slices.ContainsFunc(rules, func(r rule) bool {
 		return r.repair == nil && !r.fit(bucket, &info.StreamInfo)
 	})
+	s.Undescribed = !fullyDescribed(&info.StreamInfo)
+	if s.Copied = copied(bucket, &info.StreamInfo); adopting(s.ID) {
+		s.Copied = &AdoptingError{bucket}
+	}
 	if c := info.Cluster; c != nil {
 		s.Leader = c.Leader
 		for _, r := range c.Replicas {
@@ -200,11 +223,23 @@ func opened(nc *nats.Conn, at place, info *streamAnswer, on uint64) (*Bucket, er
 	if err := unfit(at, &info.StreamInfo, nc.ConnectedServerVersion()); err != nil {
 		return nil, err
 	}
+	if adopting(info.Config.Metadata[metaID]) {
+		return nil, &AdoptingError{at.bucket}
+	}
+	if err := copied(at.bucket, &info.StreamInfo); err != nil {
+		return nil, err
+	}
+	return bucketOf(nc, at, info, on), nil
+}
+
+// bucketOf is the bucket of a stream, whatever is wrong with it.
+func bucketOf(nc *nats.Conn, at place, info *streamAnswer, on uint64) *Bucket {
 	longest, _ := maxTTL(&info.Config)
 	return &Bucket{
 		nc: nc, name: at.bucket, reach: at.reach, identity: info.identity(), read: on, maxTTL: longest,
 		replicas: info.Config.Replicas, storage: info.Config.Storage, largest: info.Config.MaxMsgSize,
-	}, nil
+		adopted: info.Config.Metadata[metaFloor] != "", last: info.State.LastSeq,
+	}
 }
 
 // streamAnswer is the API's answer to STREAM.INFO, CREATE and UPDATE.

@@ -186,7 +186,7 @@ func Permanent(err error) bool {
 		return false
 	}
 	for _, target := range []error{
-		ErrBucketNotFound, ErrOtherBucket, ErrNoDomain, ErrJetStreamOff, ErrInvalidKey, ErrClosed,
+		ErrBucketNotFound, ErrOtherBucket, ErrCopiedBucket, ErrNoDomain, ErrJetStreamOff, ErrInvalidKey, ErrClosed,
 		nats.ErrPermissionViolation, nats.ErrConnectionClosed, nats.ErrMaxPayload, nats.ErrHeadersNotSupported,
 	} {
 		if errors.Is(err, target) {

@@ -21,11 +21,14 @@ type rule struct {
 	repair func(s *jetstream.StreamInfo) (key string, value any)
 	// cure is what to do when there is no repair. "%s" is the bucket.
 	cure string
+	// adopt means that adopting the bucket corrects the fault.
+	adopt bool
 }
 
 const (
 	repairCure = "repair it with \"rolectl bucket check %s --fix\""
 	anewCure   = "delete the bucket and recreate it with \"rolectl bucket create %s\""
+	adoptCure  = "make it a bucket of its own with \"rolectl bucket adopt %s\""
 )
 
 func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
@@ -51,7 +54,15 @@ var rules = []rule{
 		// next epoch will be.
 		fit:   func(_ string, s *jetstream.StreamInfo) bool { return s.State.LastSeq >= lowestRevision-1 },
 		fault: "its revisions count from 1 (no FirstSeq), so epochs would repeat if it were deleted and recreated",
-		cure:  anewCure,
+		cure:  anewCure, adopt: true,
+	},
+	{
+		fit: func(_ string, s *jetstream.StreamInfo) bool {
+			return s.Config.FirstSeq > 0 || s.Config.Metadata[metaCreated] != "" || s.State.LastSeq < lowestRevision-1
+		},
+		fault: "it was not created as a bucket, and has the revisions of another one (a mirror that was promoted, " +
+			"or a copy)",
+		cure: adoptCure, adopt: true,
 	},
 	{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
@@ -199,7 +210,7 @@ func (r rule) text(at place) string {
 	if r.repair != nil {
 		cure = repairCure
 	}
-	if cure == repairCure || cure == anewCure {
+	if cure == repairCure || cure == anewCure || cure == adoptCure {
 		cure = fmt.Sprintf(cure, at.bucket+at.reach.Flags())
 	}
 	return r.fault + ": " + cure

@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,10 +37,14 @@ func repairedID(s *jetstream.StreamInfo) string {
 	return base32.StdEncoding.EncodeToString(sum[:])[:26] // as long as a random one
 }
 
+// serverID matches the id of a server. A leaf node without a name has it for the name of its
+// cluster, and gets another one at each start.
+var serverID = regexp.MustCompile(`^N[A-Z2-7]{55}$`)
+
 // identityOf reads the identity from the server's answer.
 func identityOf(info *jetstream.StreamInfo) Identity {
 	i := Identity{ID: info.Config.Metadata[metaID], Domain: info.Domain, Created: info.Created}
-	if info.Cluster != nil {
+	if info.Cluster != nil && !serverID.MatchString(info.Cluster.Name) {
 		i.Cluster = info.Cluster.Name
 	}
 	return i
@@ -57,9 +62,10 @@ func (r Reach) StreamIdentity(ctx context.Context, nc *nats.Conn, stream string)
 // HasID reports whether a stream has an id.
 func HasID(info *jetstream.StreamInfo) bool { return identityOf(info).ID != "" }
 
-// Same reports whether both are of one bucket.
+// Same reports whether o is still the bucket that was opened as i. It may have moved to another
+// cluster, and its JetStream may have been given a domain.
 func (i Identity) Same(o Identity) bool {
-	return i.ID == o.ID && i.Domain == o.Domain && i.Created.Equal(o.Created)
+	return i.ID == o.ID && i.Created.Equal(o.Created) && (i.Domain == o.Domain || i.Domain == "")
 }
 
 func (i Identity) String() string {
@@ -94,8 +100,12 @@ type OtherBucketError struct {
 func (e *OtherBucketError) Error() string {
 	at := place{bucket: e.Bucket, stream: e.Stream}
 	if o, f := e.Opened, e.Found; o.ID == f.ID && o.Created.Equal(f.Created) && !o.Created.IsZero() {
-		return fmt.Sprintf("%s is in JetStream domain %q now, and was in %q when it was opened: start again",
+		return fmt.Sprintf("%s answers from JetStream domain %q, and was in %q when it was opened: "+
+			"connect to the servers of one NATS system only, or, if the domain was renamed, start again",
 			at, f.Domain, o.Domain)
+	}
+	if adopting(e.Found.ID) {
+		return fmt.Sprintf("bucket %q is being adopted: start again", e.Bucket)
 	}
 	meant := e.Opened.String()
 	if e.Opened.Created.IsZero() {
@@ -110,14 +120,21 @@ func (e *OtherBucketError) Is(target error) bool { return target == ErrOtherBuck
 
 // Identify asks which bucket answers on nc now. Errors: OtherBucketError, and those of Open.
 func (b *Bucket) Identify(ctx context.Context, nc *nats.Conn) error {
+	_, err := b.identify(ctx, nc)
+	return err
+}
+
+// identify is Identify, and returns the identity that was found.
+func (b *Bucket) identify(ctx context.Context, nc *nats.Conn) (Identity, error) {
 	info, err := bucketInfo(ctx, nc, b.place())
 	if err != nil {
-		return err
+		return Identity{}, err
 	}
-	if found := info.identity(); !b.identity.Same(found) {
-		return &OtherBucketError{Bucket: b.name, Opened: b.identity, Found: found}
+	found := info.identity()
+	if !b.identity.Same(found) {
+		err = &OtherBucketError{Bucket: b.name, Opened: b.identity, Found: found}
 	}
-	return nil
+	return found, err
 }
 
 // ErrNoDomain means that a bucket or a stream is missing and was not created, because a JetStream

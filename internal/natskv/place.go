@@ -12,6 +12,8 @@ type Store interface {
 	place() place
 	// Identify asks which store of this name answers on nc now. Errors: also OtherBucketError.
 	Identify(ctx context.Context, nc *nats.Conn) error
+	// identify is Identify, and returns the identity that was found.
+	identify(ctx context.Context, nc *nats.Conn) (Identity, error)
 	// identified returns the connection on which the identity was read, and its number there.
 	identified() (nc *nats.Conn, on uint64)
 }

@@ -116,14 +116,20 @@ func (s *Stream) Reach() Reach { return s.at.reach }
 // Identify asks which stream of this name answers on nc now. Errors: OtherBucketError, and those of
 // OpenStream.
 func (s *Stream) Identify(ctx context.Context, nc *nats.Conn) error {
+	_, err := s.identify(ctx, nc)
+	return err
+}
+
+func (s *Stream) identify(ctx context.Context, nc *nats.Conn) (Identity, error) {
 	info, err := infoOf(ctx, nc, s.at)
 	if err != nil {
-		return err
+		return Identity{}, err
 	}
-	if found := info.identity(); !s.identity.Same(found) {
-		return &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
+	found := info.identity()
+	if !s.identity.Same(found) {
+		err = &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
 	}
-	return nil
+	return found, err
 }
 
 // known returns an error if the present connection may lead to another stream of this name. It asks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -43,6 +44,7 @@ func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (change
 	if earlierFormat(&info.StreamInfo) > 0 {
 		return nil, unfit(at, &info.StreamInfo, nc.ConnectedServerVersion())
 	}
+	var metadata any // as a rule repairs it
 	for _, r := range rules {
 		if r.fit(bucket, &info.StreamInfo) {
 			continue
@@ -53,10 +55,25 @@ func (r Reach) Repair(ctx context.Context, nc *nats.Conn, bucket string) (change
 			return nil, unfit(at, &info.StreamInfo, nc.ConnectedServerVersion())
 		}
 		key, value := r.repair(&info.StreamInfo)
+		if key == "metadata" {
+			metadata = value
+		}
 		if raw.Config[key], err = json.Marshal(value); err != nil {
 			return nil, fmt.Errorf("repair bucket: encode %s: %w", key, err)
 		}
 		changed = append(changed, r.fault)
+	}
+	if !fullyDescribed(&info.StreamInfo) && copied(bucket, &info.StreamInfo) == nil {
+		repaired := described(&info.StreamInfo, homeOf(&info.StreamInfo))
+		if said, is := metadata.(map[string]string); is {
+			maps.Copy(repaired, said)
+		}
+		if raw.Config["metadata"], err = json.Marshal(repaired); err != nil {
+			return nil, fmt.Errorf("repair bucket: encode metadata: %w", err)
+		}
+		if metadata == nil {
+			changed = append(changed, "the metadata does not say where the bucket is: a copy could not be told from it")
+		}
 	}
 	if len(changed) == 0 {
 		return nil, oldServer(bucket, nc)

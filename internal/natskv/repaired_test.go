@@ -71,19 +71,24 @@ func TestFaultsNameTheReach(t *testing.T) {
 	}
 }
 
-// TestADomainThatCameLater: the same bucket in a domain that was given later is not called another
-// one.
+// TestADomainThatCameLater: the same bucket in a domain that was given later is not another one,
+// and one that answers from another domain is.
 func TestADomainThatCameLater(t *testing.T) {
 	before := Identity{ID: "x", Created: time.Unix(1, 0)}
-	after := before
-	after.Domain = "hub"
-	err := &OtherBucketError{Bucket: "b", Opened: before, Found: after}
-	const want = `bucket "b" is in JetStream domain "hub" now, and was in "" when it was opened: start again`
-	if err.Error() != want {
+	given := before
+	given.Domain = "hub"
+	if !before.Same(given) {
+		t.Error("a bucket is another one since its JetStream was given a domain")
+	}
+	renamed := given
+	renamed.Domain = "site"
+	err := &OtherBucketError{Bucket: "b", Opened: given, Found: renamed}
+	if want := `bucket "b" answers from JetStream domain "site", and was in "hub"`; given.Same(renamed) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
-	after.ID = "y"
-	if err := (&OtherBucketError{Bucket: "b", Opened: before, Found: after}); !strings.Contains(err.Error(), "id y") {
+	renamed.ID = "y"
+	if err := (&OtherBucketError{Bucket: "b", Opened: before, Found: renamed}); !strings.Contains(err.Error(), "id y") {
 		t.Errorf("%v", err)
 	}
 }

@@ -47,6 +47,8 @@ type Config struct {
 	// MaxTTL is L_max, the longest TTL that a session in this bucket may have. Default
 	// DefaultMaxTTL, minimum 1 s, maximum MostMaxTTL.
 	MaxTTL time.Duration
+	// Place is where the servers are that keep it. Default: the cluster of the server that is asked.
+	Place Place
 	// Reach leads to the JetStream that keeps the bucket.
 	Reach Reach
 }
@@ -78,6 +80,12 @@ func Command(cfg Config) string {
 	if cfg.MaxBytes > 0 {
 		fmt.Fprintf(&b, " --max-bytes %d", cfg.MaxBytes)
 	}
+	if cfg.Place.Cluster != "" {
+		fmt.Fprintf(&b, " --cluster %s", cfg.Place.Cluster)
+	}
+	for _, tag := range cfg.Place.Tags {
+		fmt.Fprintf(&b, " --tag %s", tag)
+	}
 	b.WriteString(cfg.Reach.Flags())
 	return b.String()
 }
@@ -105,6 +113,7 @@ func streamConfig(cfg Config, now time.Time) jetstream.StreamConfig {
 		Retention:              jetstream.LimitsPolicy,
 		Storage:                cfg.Storage,
 		Replicas:               cfg.Replicas,
+		Placement:              cfg.Place.placement(),
 		MaxMsgsPerSubject:      1, // also required so that an update does not inherit a TTL
 		MaxMsgs:                -1,
 		MaxBytes:               cmp.Or(cfg.MaxBytes, -1),

@@ -65,13 +65,13 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	w := &Writer{
 		nc:      nc,
 		at:      s.place(),
-		entry:   admissionTo(s, nc),
 		inbox:   nc.NewInbox() + ".",
 		queue:   mailbox.New[uint64](),
 		earlier: make(chan struct{}, 1),
 		doubt:   make(chan struct{}, 1),
 		open:    make(map[uint64]*pending),
 	}
+	w.entry.to(s, nc)
 	before := nc.LastError()
 	replies, err := nc.Subscribe(w.inbox+"*", w.reply)
 	if err != nil {
@@ -221,7 +221,9 @@ func (w *Writer) reply(m *nats.Msg) {
 		return // not a reply to anything we sent
 	}
 	if !IsNoResponders(m) {
-		w.end(number, outcome(w.at, m.Data))
+		at := w.at
+		at.domain = w.entry.answers()
+		w.end(number, outcome(at, m.Data))
 		return
 	}
 	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The

@@ -21,6 +21,7 @@ type claim struct {
 // claimableSince is when the role became free to be claimed, ok whether it is.
 //
 //   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
+//   - absent from an adopted bucket: from L_max after that
 //   - held by a session that is dead for certain: from when that was first seen
 //   - after a term whose record was lost: not before its leader has ceased to trust its session
 //   - vacated by force, deleted, or unreadable: the lease time after it was first seen so, since
@@ -34,7 +35,11 @@ func (m *Machine) freeSince(rv *RoleView) (since record.Instant, ok bool) {
 	v := m.view
 	switch rv.Form {
 	case record.FormNone:
-		return v.CompleteSince()
+		since, ok := v.CompleteSince()
+		if m.cfg.Adopted { // a leader whose record went with the purge may trust it for that long
+			since = since.Add(m.cfg.MaxTTL)
+		}
+		return since, ok
 	case record.FormRecord:
 		if rv.Role.Vacant {
 			if rv.Role.Forced {

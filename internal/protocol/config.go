@@ -24,6 +24,7 @@ type Config struct {
 	CoolDown  time.Duration
 	Rotation  time.Duration // 0: never
 	MaxTTL    time.Duration // L_max of the bucket
+	Adopted   bool          // the bucket was purged to a floor: what is absent may be led
 
 	IdleFactor int
 

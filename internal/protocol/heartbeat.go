@@ -298,6 +298,8 @@ func (m *Machine) reviewOwnLease(e *record.Entry) {
 		l.retry = retry{}
 	}
 	switch {
+	case e.Lease.State == record.Revoked && m.ownNonce(e.Lease.Nonce):
+		m.revoked(e)
 	case p.Form == record.FormRecord && p.Lease.Nonce == l.nonce && p.Lease.Alive():
 	case p.Form == record.FormRecord && p.Lease.Nonce == l.nonce && p.Lease.State == record.Closed && m.closing.asked:
 		m.closedSeen()

@@ -14,6 +14,7 @@ type openState struct {
 	rival    string // nonce of a live lease under our id that is not ours
 	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
 	moves    int    // how often it has moved while we watched
+	revoked  uint64 // where a lease of ours was last seen to be revoked
 }
 
 // maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a
@@ -58,7 +59,7 @@ func (m *Machine) formerDue() record.Instant { return m.opening.lastSent.Add(m.o
 func (m *Machine) opened(rev uint64) {
 	m.phase = open
 	m.lease.number = rev
-	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL}
+	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL, revoked: m.opening.revoked}
 	m.emit(Opened{rev})
 	m.touchMember()
 	for _, p := range m.view.Peers() {
@@ -86,6 +87,20 @@ func (m *Machine) lose(reason string) {
 	}
 	m.touchPeer(m.self) // what stands at our key may have to be waited for
 	m.emit(Lost{number, reason})
+}
+
+// revoked ends the session that an operator has taken our lease from, and opens no other one before
+// there is a new watch: the bucket may be about to become another one.
+func (m *Machine) revoked(e *record.Entry) {
+	if e.Revision <= m.opening.revoked { // a new watch has shown it again
+		return
+	}
+	if m.phase == open {
+		m.lose("revoked by " + e.Lease.By)
+	}
+	m.opening.revoked = e.Revision
+	m.phase = syncing
+	m.rebuild("our lease was revoked")
 }
 
 // disown begins a new incarnation: whatever the old one still has under way is no longer ours.

@@ -20,6 +20,7 @@ const MaxSupportedTTL = time.Hour
 var (
 	ErrNewer   = errors.New("written by a later version")
 	errGarbage = errors.New("not a record")
+	errRevoked = errors.New("a lease that was revoked")
 )
 
 // LeaseState is the state a lease declares of its session.
@@ -30,6 +31,9 @@ const (
 	Idle   LeaseState = "idle"   // holds nothing and beats rarely; may be killed at once by a process that needs its roles
 	Closed LeaseState = "closed" // ended by its own process, after every term had drained
 	Killed LeaseState = "killed" // ended by another one, which had waited for it
+	// Revoked is a lease that was taken from its process, which nobody has waited for. To the
+	// process its session is over; to others the lease is one that cannot be read.
+	Revoked LeaseState = "revoked"
 )
 
 // Lease is the record at c.lease.<instance>, rewritten by every heartbeat.
@@ -116,7 +120,8 @@ func (r Role) Holder() Peer {
 	return Peer{Candidate, r.ID}
 }
 
-// DecodeLease reads a lease record; ttl_ms above maxTTL is refused.
+// DecodeLease reads a lease record; ttl_ms above maxTTL is refused. One that was revoked is
+// returned with an error: it tells its process something, and nobody else.
 func DecodeLease(b []byte, maxTTL time.Duration) (l Lease, err error) {
 	if err := decode(b, &l, &l.V); err != nil {
 		return Lease{}, err
@@ -129,6 +134,8 @@ func DecodeLease(b []byte, maxTTL time.Duration) (l Lease, err error) {
 		return l, checkTTL(l.TTLms, maxTTL)
 	case Closed, Killed:
 		return l, nil
+	case Revoked:
+		return l, errRevoked
 	}
 	return Lease{}, fmt.Errorf("%w: lease state %q", errGarbage, l.State)
 }

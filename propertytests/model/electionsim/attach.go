@@ -35,6 +35,8 @@ func (p *process) attach() {
 		p.rebuild()
 	case p.opened.deleted:
 		p.hand(protocol.Broken{Fault: errMadeAgain})
+	case p.isAnother():
+		p.hand(protocol.Broken{Fault: errOther})
 	default:
 		p.watch()
 	}

@@ -148,6 +148,7 @@ func (p *process) checkEvicted(t *work) {
 		c.entry.Role.Session != t.session ||
 		t.in != p.w.store || t.lost() || p.w.stray != nil ||
 		p.strayed || // what was refused there proves nothing here
+		p.w.purged(t) || // its own record does not stand any more
 		p.highest[t.role] > c.entry.Revision {
 		return
 	}

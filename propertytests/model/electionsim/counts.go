@@ -26,9 +26,12 @@ type Counts struct {
 	// times that the bucket lost writes; those; terms whose record that was; beside another one
 	Losses, LostWrites, LostTerms, LostApart int
 	Mistaken                                 int // records overwritten that were taken for lost ones
-	GuardAdmitted, GuardRefused              int // writes to guarded resources
-	GuardDeposed, GuardOutlived              int // refused after those of a later term, and of a later bucket
-	GuardAfterLoss                           int // refused, where the record of either term was lost
+	// adoptions that have ended; leases that were revoked; purges, and those that came late; terms
+	// that were believed in through a purge
+	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
+	GuardAdmitted, GuardRefused                           int // writes to guarded resources
+	GuardDeposed, GuardOutlived                           int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss                                        int // refused, where the record of either term was lost
 	// sent by a process that had ceased to lead; forged; resources recreated from their floor
 	GuardUnaware, GuardForged, GuardRemade         int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
@@ -96,6 +99,11 @@ func (c *Counts) Add(d Counts) {
 		{&c.LostTerms, d.LostTerms},
 		{&c.LostApart, d.LostApart},
 		{&c.Mistaken, d.Mistaken},
+		{&c.Adopted, d.Adopted},
+		{&c.Revoked, d.Revoked},
+		{&c.Purges, d.Purges},
+		{&c.LatePurges, d.LatePurges},
+		{&c.LedThroughPurge, d.LedThroughPurge},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},

@@ -18,6 +18,10 @@ func (w *world) strike(f Fault) {
 		w.recreate(f.For)
 	case GoBack:
 		w.goBack(f)
+	case Adopt:
+		w.adopt(f)
+	case LatePurge:
+		w.latePurge()
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:

@@ -399,6 +399,15 @@ var all = []mutants.Mutant{
 	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
 		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
 	}, By: &fullStore},
+	{Name: "what is absent from an adopted bucket is free", Edits: []mutants.Edit{
+		{"since = since.Add(m.cfg.MaxTTL)", "_ = since"},
+	}, By: &adoptedBucket},
+	{Name: "a lease that is revoked is dead to all", Edits: []mutants.Edit{
+		{"\tcase Revoked:\n\t\treturn l, errRevoked\n", "\tcase Revoked:\n\t\tl.State = Killed\n\t\treturn l, nil\n"},
+	}, By: &beside},
+	{Name: "a process whose lease is revoked opens the next one at once", Edits: []mutants.Edit{
+		{"\tm.phase = syncing\n\tm.rebuild(\"our lease was revoked\")", "\t_ = m.rebuild"},
+	}, By: &beside},
 	{Name: "a win over nothing below what was known is forgotten", Edits: []mutants.Edit{
 		{"m.below = append(m.below, w.Revision)", "_ = m.below"},
 	}, By: &losses},

@@ -39,6 +39,12 @@ var namesakeBucket = mutants.Test{Run: "^Test(TwoBucketsAreNeverOne|StrayClaim)$
 // manyDead is the test of the one rule that only a crowd needs.
 var manyDead = mutants.Test{Run: "^TestManyDieWithTheLeader$", Args: beside.Args, Says: says}
 
+// adoptedBucket is for what an adoption leaves out of the view.
+var adoptedBucket = mutants.Test{
+	Run: "^TestAdoptedBucket$", Args: []string{"-sim.schedules", "6000", "-test.timeout", "20m"},
+	Says: says,
+}
+
 // fullStore is the test of the one rule that only a full store needs.
 var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
 

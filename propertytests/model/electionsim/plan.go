@@ -94,12 +94,19 @@ const GoBack = KindCount + 1
 // its own.
 const Elsewhere = KindCount + 2
 
+// Adopt makes an operator adopt the bucket. LatePurge is the purge of an adoption that was
+// overtaken. They are drawn in schedules of their own.
+const (
+	Adopt     = KindCount + 3
+	LatePurge = KindCount + 4
+)
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back", "elsewhere",
+	"recreate", "go back", "elsewhere", "adopt", "late purge",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -35,6 +35,7 @@ type process struct {
 	muteUntil  time.Duration // until then none is
 	feed       *feed
 	opened     *store        // the bucket that was there at its start
+	identity   int           // which it had then
 	returning  bool          // its session ended with the bucket; somebody starts it again
 	unheard    []func(error) // writes that nobody received, and are asked about: told what has become of them
 	blind      time.Duration // until then no watch delivers anything, nor does a new one
@@ -111,11 +112,11 @@ func (w *world) newProcess(slot int, instance string, plan *MemberPlan) *process
 // start begins a life: a new machine that knows nothing.
 func (p *process) start() {
 	w := p.w
-	if w.store.deleted { // it says so, and is started again
+	if w.store.deleted || w.store.mark != 0 { // it says so, and is started again
 		w.after(w.between(50*time.Millisecond, 500*time.Millisecond), p.restart)
 		return
 	}
-	p.opened, p.returning, p.unheard = w.store, false, nil
+	p.opened, p.identity, p.returning, p.unheard = w.store, w.store.identity, false, nil
 	p.life++
 	p.alive, p.link, p.paused, p.elsewhere, p.strayed = true, true, false, false, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
@@ -133,7 +134,7 @@ func (p *process) start() {
 	p.cfg = protocol.Config{
 		Instance: p.instance, Class: class, Key: "key", TTL: ttl, Heartbeat: ttl / 5, OpTimeout: ttl / 10, Margin: ttl / 5,
 		Grace: ttl * 3 / 5, Delta: 20 * time.Millisecond, Drain: ttl, CoolDown: ttl, Rotation: p.plan.Rotation,
-		MaxTTL: MaxTTL, IdleFactor: 3, NewID: w.newID, Rand: w.rng.Float64,
+		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, NewID: w.newID, Rand: w.rng.Float64,
 	}
 	p.m = protocol.New(p.cfg)
 	if !p.plan.Worker {

@@ -21,6 +21,7 @@ type store struct {
 	// single is what it says about itself.
 	restored, single bool
 
+	adoption
 	first   uint64 // its revisions begin with this one
 	deleted bool   // it is gone since then, and keeps its past for those who look at it
 	gone    time.Duration

@@ -28,7 +28,8 @@ type world struct {
 	sent      map[string]sending  // claims, by token
 	expiring  string              // a lease that a marker overwrites right after its next renewal
 	unseen    string              // the role whose next leader is lost before others see its claim
-	doomed    string              // the key whose next record is lost soon, within doom
+	adoptions int
+	doomed    string // the key whose next record is lost soon, within doom
 	doom      time.Duration
 	lostAt    time.Duration // when the bucket last lost writes, 0: never
 	quiet     bool          // the faults are over

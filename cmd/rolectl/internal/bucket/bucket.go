@@ -12,8 +12,8 @@ import (
 
 // Command is the command "rolectl bucket".
 func Command(a *cli.App) *cobra.Command {
-	cmd := cli.Group("bucket", "Create and check the bucket of the roles")
-	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a))
+	cmd := cli.Group("bucket", "Create, check, adopt and move the bucket of the roles")
+	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a), adoptCommand(a), moveCommand(a))
 	return cmd
 }
 

@@ -17,6 +17,7 @@ func createCommand(a *cli.App) *cobra.Command {
 	var storage string
 	var maxBytes int64
 	var maxTTL time.Duration
+	var place natskv.Place
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a bucket; an existing bucket is checked and left as it is",
@@ -33,7 +34,7 @@ func createCommand(a *cli.App) *cobra.Command {
 			}
 			cfg := natskv.Config{
 				Bucket: args[0], Replicas: replicas, MaxTTL: maxTTL, MaxBytes: maxBytes,
-				Storage: cli.StorageType(storage), Reach: target.Reach,
+				Storage: cli.StorageType(storage), Place: place, Reach: target.Reach,
 			}
 			if dryRun {
 				return a.PrintDryRun(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
@@ -60,6 +61,7 @@ func createCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cli.ReplicasFlag(cmd, &replicas)
+	placeFlags(cmd, &place)
 	cli.StorageFlag(cmd, &storage)
 	cli.MaxBytesFlag(cmd, &maxBytes)
 	cli.DurationFlag(cmd, &maxTTL, "max-ttl", time.Second, natskv.DefaultMaxTTL, "the longest TTL that a session may have")

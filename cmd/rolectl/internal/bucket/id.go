@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,17 +35,7 @@ func idCommand(a *cli.App) *cobra.Command {
 				if err != nil {
 					return cli.BucketError(a.Reach().Located(ctx, nc, err))
 				}
-				i := b.Identity()
-				p := a.Printer()
-				text := i.ID
-				switch p.Format {
-				case "json":
-					return p.JSON(identityDocument{show.Of("bucket_id"), b.Name(), i.ID, i.Domain, i.Cluster, i.Created})
-				case "wide":
-					text = i.String()
-				}
-				_, err = fmt.Fprintln(p.W, show.Clean(text))
-				return err
+				return printIdentity(a, b.Name(), b.Identity(), b.Identity().ID)
 			})
 		},
 	}

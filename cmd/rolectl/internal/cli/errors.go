@@ -66,11 +66,19 @@ var classes = []struct {
 		[]error{election.ErrOtherBucket, natskv.ErrOtherBucket},
 	},
 	{
+		"copied_bucket", "rolectl bucket adopt NAME makes a copy a bucket of its own",
+		[]error{election.ErrCopiedBucket, natskv.ErrCopiedBucket},
+	},
+	{
+		"adopting", "wait for rolectl bucket adopt NAME to end; if it was interrupted, run it again",
+		[]error{election.ErrAdopting, natskv.ErrAdopting, natskv.ErrAdoptedByAnother},
+	},
+	{
 		"no_domain", "give the domain that keeps it (--js-domain)",
 		[]error{election.ErrNoDomain, natskv.ErrNoDomain},
 	},
 	{
-		"store_regressed", "find out what took the bucket back, and start again",
+		"store_regressed", "after a restore or a rollback, run rolectl bucket adopt NAME; then start again",
 		[]error{election.ErrStoreRegressed},
 	},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -36,6 +37,18 @@ func (x *examination) bucket(ctx context.Context) error {
 	if len(state.Faults) == 0 {
 		x.ok("bucket", "%s is fit: %s, %s", name, show.Count(uint64(state.Keys), "record"),
 			show.Count(uint64(state.Watchers), "watcher"))
+	}
+	switch {
+	case errors.As(state.Copied, new(*natskv.AdoptingError)):
+		x.add(critical, "identity", "wait until that has ended; if it was interrupted: rolectl bucket adopt "+name,
+			"%s is being adopted: nobody opens it meanwhile", name)
+	case state.Copied != nil:
+		x.add(critical, "identity", "rolectl bucket adopt "+name, "%s", cli.Plain(state.Copied))
+	case state.Undescribed && len(state.Faults) == 0:
+		x.add(warning, "identity", "rolectl bucket check "+name+" --fix",
+			"the metadata does not say where %s is: a copy could not be told from it", name)
+	default:
+		x.ok("identity", "%s", state.Identity)
 	}
 	x.replicas(state)
 	x.room(ctx)

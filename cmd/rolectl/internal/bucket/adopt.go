@@ -1,0 +1,80 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/adoption"
+)
+
+// adoptedDocument is the JSON document of an adoption.
+type adoptedDocument struct {
+	show.Document
+	Bucket  string  `json:"bucket"`
+	ID      string  `json:"id"`
+	Floor   uint64  `json:"floor"`
+	Revoked int     `json:"revoked"`
+	Waited  float64 `json:"waited_seconds"`
+}
+
+func adoptCommand(a *cli.App) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "adopt NAME", Short: "Make a copy or a restored backup a bucket of its own; every session ends",
+		Long: `Make a copy of a bucket (a promoted mirror, a restored backup) a bucket of its own. Run it after each restore
+and each rollback too, also one in place: epochs that were given since are not in the backup.
+
+Every session of the bucket ends, every record goes, and epochs continue above all that were ever given. The
+bucket gets a new id, and nobody opens it meanwhile. That takes the longest TTL that the bucket allows (2 min by
+default). If it is interrupted, run it again.`,
+		Example: "  rolectl bucket adopt roles --yes", Args: cli.CheckArgs,
+		ValidArgsFunction: a.CompleteBuckets,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.CheckBucketName(args[0]); err != nil {
+				return cli.UsageError(err)
+			}
+			question := fmt.Sprintf("Every session of bucket %s ends, and every record goes. Adopt it?", args[0])
+			if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
+				return err
+			}
+			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				return adopt(cmd.Context(), a, nc, args[0])
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// adopt takes longer than other commands: ctx has no deadline.
+func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
+	done, err := adoption.Run(ctx, adoption.Config{
+		Conn: nc, Reach: a.Reach(), Bucket: name,
+		Before: func(s adoption.Step) error {
+			a.Say("bucket %s: %s", name, s)
+			return nil
+		},
+	})
+	if err != nil {
+		return cli.BucketError(err)
+	}
+	p := a.Printer()
+	i := done.Identity
+	text := fmt.Sprintf("bucket %s is a bucket of its own now: id %s, first revision %d, %s ended",
+		name, i.ID, done.Floor, show.Count(uint64(done.Revoked), "session"))
+	switch p.Format {
+	case "json":
+		return p.JSON(adoptedDocument{
+			show.Of("bucket_adopted"), name, i.ID, done.Floor, done.Revoked, show.Seconds(done.Waited),
+		})
+	case "name":
+		text = name
+	}
+	_, err = fmt.Fprintln(p.W, show.Clean(text))
+	return err
+}
