@@ -19,35 +19,35 @@ var storms = []struct {
 	storage jetstream.StorageType
 	storm   elections.Storm
 }{
-	{"one role", 0.65, jetstream.MemoryStorage, elections.Storm{
+	{"one role", 0.83, jetstream.MemoryStorage, elections.Storm{
 		Processes: 3, Roles: 1, TTL: 40 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03,
 	}},
-	{"restarts", 0.09, jetstream.FileStorage, elections.Storm{
+	{"restarts", 0.043, jetstream.FileStorage, elections.Storm{
 		Processes: 4, Roles: 2, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03, Restarts: true,
 	}},
-	{"ranked", 0.07, jetstream.MemoryStorage, elections.Storm{
+	{"ranked", 0.034, jetstream.MemoryStorage, elections.Storm{
 		Processes: 4, Roles: 3, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03, Ranked: true,
 	}},
-	{"mixed", 0.07, jetstream.FileStorage, elections.Storm{
+	{"mixed", 0.034, jetstream.FileStorage, elections.Storm{
 		Processes: 5, Roles: 2, TTL: 6 * time.Second,
 		Lull: 45 * time.Minute, Mixed: true, Skew: 0.03, Restarts: true, Ranked: true,
 	}},
-	{"rotating", 0.11, jetstream.MemoryStorage, elections.Storm{
+	{"rotating", 0.053, jetstream.MemoryStorage, elections.Storm{
 		Processes: 3, Roles: 2, TTL: 10 * time.Second,
 		Lull: 45 * time.Minute, Rotate: true, Skew: 0.03,
 	}},
-	{"short", 0.006, jetstream.MemoryStorage, elections.Storm{
+	{"short", 0.003, jetstream.MemoryStorage, elections.Storm{
 		Processes: 3, Roles: 1, TTL: time.Second,
 		Lull: 5 * time.Second, Skew: 0.03,
 	}},
-	{"many processes", 0.001, jetstream.MemoryStorage, elections.Storm{
+	{"many processes", 0.0005, jetstream.MemoryStorage, elections.Storm{
 		Processes: manyProcesses, Roles: 1,
 		TTL: 10 * time.Second, Gap: 10 * time.Second, Lull: 20 * time.Second, Skew: 0.03,
 	}},
-	{"many roles", 0.003, jetstream.MemoryStorage, elections.Storm{
+	{"many roles", 0.0015, jetstream.MemoryStorage, elections.Storm{
 		Processes: 3, Roles: manyRoles, TTL: 10 * time.Second,
 		Lull: time.Minute, Skew: 0.03,
 	}},

@@ -7,7 +7,7 @@ const (
 	// stormHours is how many virtual hours the storms last together: most shapes for 12 to 50
 	// minutes, "short" and many roles for 22 seconds, and many processes for 7. The weather that it
 	// is then continues to its calm, and comes again until every fault has struck.
-	stormHours = 2.0
+	stormHours = 4.0
 	// stormLull is how long the quiet between them is, against what each shape says, those of tasks
 	// too.
 	stormLull = 0.05

@@ -4,9 +4,9 @@ package storms_test
 
 const (
 	// stormHours is how many virtual hours the storms last together: most shapes for 2 hours, "one
-	// role" for 15, "short" for 8 minutes, many roles for 4, and many processes for 1. The weather
+	// role" for 40, "short" for 9 minutes, many roles for 4, and many processes for 1. The weather
 	// that it is then continues to its calm, and comes again until every fault has struck.
-	stormHours = 23.0
+	stormHours = 48.0
 	// stormLull is how long the quiet between them is, against what each shape says. The quiet
 	// costs as much as the storms, for each hour, and in half of it as many faults strike in half
 	// of the hours.

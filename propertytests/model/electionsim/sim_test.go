@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 2700, "how many schedules to play; a third as many lose writes")
+	schedules = flag.Int("sim.schedules", 3750, "how many schedules to play; a third as many lose writes")
 	first     = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
 )
 
