@@ -193,8 +193,8 @@ func (w *Watch) unheard(inbox string) error {
 	if w.at.reach.prefix != "" && w.at.reach.domain == "" {
 		way = "where JetStream is imported as " + w.at.reach.prefix
 	}
-	return fmt.Errorf("%w: nothing was delivered to %s within %v: %s, the account that keeps %s has to export the stream "+
-		"%s.>, and this account has to import it", ErrWatchLost, inbox, silentFor, way, w.at, first)
+	return fmt.Errorf("%w: silent for %v, and nothing was ever delivered to %s: %s, the account that keeps %s has to "+
+		"export the stream %s.>, and this account has to import it", ErrWatchLost, silentFor, inbox, way, w.at, first)
 }
 
 // ask makes the server answer on this connection, and reports when it has answered, or when that
