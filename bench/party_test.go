@@ -23,7 +23,13 @@ type party struct {
 // patience is how long anything may take before a benchmark gives up.
 const patience = 2 * time.Minute
 
-func join(b *testing.B, s *natsrun.Server, cfg election.SessionConfig) *party {
+// site is a server or a cluster, whose links can be cut.
+type site interface {
+	natstest.Network
+	Link() *natsrun.Link
+}
+
+func join(b *testing.B, s site, cfg election.SessionConfig) *party {
 	b.Helper()
 	link := s.Link()
 	nc := natstest.Connect(b, s, append(link.Options(),

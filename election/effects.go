@@ -17,6 +17,8 @@ func (l *loop) carryOut(effect protocol.Effect) {
 	switch e := effect.(type) {
 	case protocol.Write:
 		l.write(e)
+	case protocol.WriteTogether:
+		l.writeTogether(e)
 	case protocol.RebuildWatch:
 		l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "watch bucket", Err: errors.New(e.Reason), Attempts: 1})
 		l.watcher.rebuild()
@@ -57,11 +59,7 @@ func (l *loop) carryOut(effect protocol.Effect) {
 }
 
 func (l *loop) write(w protocol.Write) {
-	op := natskv.Write{Key: w.Key, Value: w.Value, Delete: w.Delete, Expect: w.Expect, TTL: w.TTL}
-	if w.GuardKey != "" {
-		op.Guard = &natskv.Guard{Key: w.GuardKey, Revision: w.GuardRevision}
-	}
-	l.writer.Submit(op, l.s.cfg.OpTimeout, func(r natskv.Result) {
+	l.writer.Submit(operation(w), l.s.cfg.OpTimeout, func(r natskv.Result) {
 		written := protocol.Written{ID: w.ID, Outcome: outcomes[r.Outcome], Revision: r.Revision}
 		if r.Outcome == natskv.Unknown && natskv.TooLarge(r.Err) {
 			l.wg.Go(func() { l.tooLarge(written, len(w.Value)) }) // it asks the server
@@ -77,6 +75,40 @@ func (l *loop) write(w protocol.Write) {
 		m.event = written
 		l.s.box.Put(m)
 	})
+}
+
+// writeTogether sends writes in one batch. If one of them is to blame for a refusal, that shows
+// when it is sent alone: so only a fault of the bucket or the connection counts here.
+func (l *loop) writeTogether(e protocol.WriteTogether) {
+	ops := make([]natskv.Write, len(e.Writes))
+	for i, w := range e.Writes {
+		ops[i] = operation(w)
+	}
+	l.writer.SubmitEach(ops, l.s.cfg.OpTimeout, func(r natskv.Result) {
+		written := protocol.WrittenTogether{
+			ID: e.ID, Outcome: outcomes[r.Outcome], Revision: r.Revision, Off: natskv.BatchesOff(r.Err),
+		}
+		m := message{}
+		switch {
+		case r.NoneStored || natskv.TooLarge(r.Err):
+			written.Outcome = record.Refused
+		case r.Outcome == natskv.Unknown:
+			m.fault = r.Err
+			if natskv.Permanent(r.Err) && !errors.Is(r.Err, natskv.ErrClosed) {
+				written.Fault = public(r.Err)
+			}
+		}
+		m.event = written
+		l.s.box.Put(m)
+	})
+}
+
+func operation(w protocol.Write) natskv.Write {
+	op := natskv.Write{Key: w.Key, Value: w.Value, Delete: w.Delete, Expect: w.Expect, TTL: w.TTL}
+	if w.GuardKey != "" {
+		op.Guard = &natskv.Guard{Key: w.GuardKey, Revision: w.GuardRevision}
+	}
+	return op
 }
 
 var outcomes = map[natskv.Outcome]record.Outcome{

@@ -1,11 +1,14 @@
 package natskv
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 )
 
@@ -94,4 +97,40 @@ func batch(at place, ops []Write, reply string, each message) ([]*nats.Msg, erro
 	last := msgs[len(msgs)-1]
 	last.Reply, last.Header[headerBatchCommit] = reply, []string{"1"}
 	return msgs, nil
+}
+
+// refusesBatch are the codes with which a server answers the last message of a batch of which it
+// stores nothing: it finds these faults before it begins to store. (A store that fails meanwhile
+// may have stored a part, which the server completes when it restarts.)
+var refusesBatch = []jetstream.ErrorCode{
+	codeWrongLastRevision, codeConflict, codeBatchesOff, codeBatchIncomplete, codeBatchHeader, codeBatchTooLarge,
+	codeBatchDuplicate, codeTooManyBatches, codeTooLarge,
+}
+
+// BatchesOff reports whether err says that the stream takes no batches.
+func BatchesOff(err error) bool { return hasCode(err, codeBatchesOff) }
+
+// outcome reads the server's answer to a write, or to the last message of a batch.
+func (p *pending) outcome(at place, data []byte) Result {
+	if p.ahead == nil {
+		return outcome(at, data)
+	}
+	return batchOutcome(at, data, len(p.ahead)+1)
+}
+
+// batchOutcome reads the server's answer to the last of n messages of a batch. A server that knows
+// no batches would take each message for a write of its own, and say nothing of the others.
+func batchOutcome(at place, data []byte, n int) Result {
+	r := outcome(at, data)
+	var ack pubAck
+	switch {
+	case r.Outcome == Won:
+		if json.Unmarshal(data, &ack) != nil || ack.Count != n {
+			return Result{Err: fmt.Errorf("not an acknowledgement of a batch of %d: %.200q", n, data)}
+		}
+	case r.Err != nil:
+		refuses := func(code jetstream.ErrorCode) bool { return hasCode(r.Err, code) }
+		r.NoneStored = r.Outcome == Refused || slices.ContainsFunc(refusesBatch, refuses)
+	}
+	return r
 }

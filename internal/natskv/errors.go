@@ -160,8 +160,15 @@ const (
 	codeMaxBytesRequired  = 10113
 	codeNoLimits          = 10120
 	codeMaxBytesExceeded  = 10122
+	codeConflict          = 10164
 	codeInvalidTTL        = 10165
 	codeTTLOff            = 10166
+	codeBatchesOff        = 10174
+	codeBatchIncomplete   = 10176
+	codeBatchHeader       = 10177
+	codeBatchTooLarge     = 10199
+	codeBatchDuplicate    = 10201
+	codeTooManyBatches    = 10210
 )
 
 // TooLarge reports whether err says that the message has more bytes than the server, or the bucket,

@@ -71,6 +71,9 @@ type Result struct {
 	Outcome Outcome
 	// Revision is the revision of the stored record when the write was won, else 0.
 	Revision uint64
+	// NoneStored is true when the server has refused a batch, for whatever reason. Nothing of the
+	// batch is stored, and nothing ever will be. Outcome is Unknown unless a condition was to blame.
+	NoneStored bool
 	// Err is nil when the write was won, else the reason. Permanent(Err) reports a fault that
 	// another attempt does not cure.
 	Err error
@@ -183,6 +186,7 @@ type pubAck struct {
 	Stream string              `json:"stream"`
 	Domain string              `json:"domain"`
 	Seq    uint64              `json:"seq"`
+	Count  int                 `json:"count"` // of a batch
 }
 
 // outcome reads the server's answer to a write. An answer that is not clearly an acknowledgement or

@@ -20,7 +20,7 @@ func FuzzAcknowledgement(f *testing.F) {
 	for _, text := range []string{
 		`{"stream":"S","seq":7}`, `{"stream":"KV_b","seq":18446744073709551615}`, `{"stream":"S","seq":007}`, `{"stream":"S","seq":0}`,
 		`{"stream":"S","seq":+7}`, `{"stream":"S","seq":7_0}`, `{"stream":"S","seq":7 }`, `{"stream":"S","seq":18446744073709551616}`,
-		`{"stream":"S","seq":7,"duplicate":true}`, `{"stream":"S","domain":"d","seq":7}`, `{"stream":"S","seq":7,"batch":"b","count":3}`, `{"stream":"Sx","seq":7}`,
+		`{"stream":"S","seq":7,"duplicate":true}`, `{"stream":"S","domain":"d","seq":7}`, `{"stream":"S","seq":7,"batch":"b","count":3}`, `{"error":{"err_code":10176},"stream":"S"}`, `{"stream":"Sx","seq":7}`,
 		`{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"},"stream":"S","seq":0}`, `{"error":{"err_code":10164},"stream":"S","seq":9}`,
 		`{"stream":"KV_b","domain":"d","seq":7}`, `{"stream":"KV_b","domain":"dd","seq":7}`, `{"stream":"KV_b","domain":"d","seq":0}`,
 		`{"error":{"err_code":10059}}`, `{"error":{"err_code":10039,"description":"off"}}`, `{"error":null,"stream":"S","seq":1}`, `{}`, `null`, `[]`, ``, `+OK`,
@@ -46,10 +46,11 @@ func FuzzAcknowledgement(f *testing.F) {
 func readsAcknowledgement(t *testing.T, at place, data []byte) {
 	var byHand uint64
 	var plain bool
-	var r Result
+	var r, three Result
 	if most := mayAllocate(len(data)); heap.Took(most, func() {
 		byHand, plain = plainAck(at, data)
 		r = outcome(at, data)
+		three = batchOutcome(at, data, 3)
 	}) > most {
 		t.Errorf("more than %d bytes for %d", most, len(data))
 	}
@@ -64,6 +65,10 @@ func readsAcknowledgement(t *testing.T, at place, data []byte) {
 	if (r.Outcome == Won) != won || (r.Outcome == Refused) != refused || (r.Err == nil) != won ||
 		won && r.Revision != ack.Seq || !won && r.Revision != 0 {
 		t.Fatalf("%q: %+v", data, r)
+	}
+	if wonThree := won && ack.Count == 3; (three.Outcome == Won) != wonThree || (three.Outcome == Refused) != refused ||
+		refused && !three.NoneStored || won && three.NoneStored || (three.Err == nil) != wonThree {
+		t.Fatalf("%q, of a batch: %+v", data, three)
 	}
 	if refused != errors.Is(r.Err, ErrRefused) || refused && Permanent(r.Err) {
 		t.Fatalf("%q: %v", data, r.Err)

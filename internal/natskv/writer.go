@@ -221,9 +221,7 @@ func (w *Writer) reply(m *nats.Msg) {
 		return // not a reply to anything we sent
 	}
 	if !IsNoResponders(m) {
-		at := w.at
-		at.domain = w.entry.answers()
-		w.end(number, outcome(at, m.Data))
+		w.answer(number, m.Data)
 		return
 	}
 	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The
@@ -236,6 +234,18 @@ func (w *Writer) reply(m *nats.Msg) {
 	w.mu.Unlock()
 	if p != nil {
 		token(w.doubt)
+	}
+}
+
+// answer ends a write, unless it has ended, by what the server says.
+func (w *Writer) answer(number uint64, data []byte) {
+	w.mu.Lock()
+	p := w.open[number]
+	w.mu.Unlock()
+	if p != nil {
+		at := w.at
+		at.domain = w.entry.answers()
+		w.end(number, p.outcome(at, data))
 	}
 }
 

@@ -22,6 +22,8 @@ func TestBehind(t *testing.T) {
 		roles := rapid.IntRange(1, 4000).Draw(t, "roles")
 		away := rapid.IntRange(0, roles).Draw(t, "given away")
 		b := newBusy(store, show)
+		b.together = time.Duration(rapid.IntRange(0, 30).Draw(t, "ms for those that go together")) * time.Millisecond
+		b.each = time.Duration(float64(store) * rapid.Float64Range(0.02, 1).Draw(t, "times as long for each of them"))
 		b.join(roles)
 		b.until(t, time.Duration(roles)*show*3/2+b.m.cfg.TTL, func() bool { return b.m.leading == roles })
 		for i := range away {
@@ -77,10 +79,10 @@ func TestALateWatchIsKept(t *testing.T) {
 	}
 	const others = 1100
 	for i := range others { // behind the last beat, before the next
-		b.commit(Write{
+		b.commit(sending{writes: []Write{{
 			Key:   record.RoleKey(fmt.Sprint("other-", i)),
 			Value: record.Encode(record.Role{V: record.Version, TTLms: 2000, Vacant: true}),
-		})
+		}}})
 	}
 	latest := time.Duration(0)
 	for range 4 * others {
@@ -140,15 +142,25 @@ type busy struct {
 	m           *Machine
 	now         record.Instant
 	store, show time.Duration // for each write
+	together    time.Duration // for writes that go together, and each for each of them
+	each        time.Duration
 	lag         time.Duration // from when it is stored until it can be shown
 	last        uint64
 	keys        map[string]uint64
-	sent        pipeline[Write]
+	sent        pipeline[sending]
 	stored      pipeline[*record.Entry]
 	waits       map[WriteID]bool
 	late        []deadline // of writes, in order
+	batches     int        // of writes that went together
+	beatless    int        // of those, that no beat of this moment went before
 	left        int        // roles that were left and are given away
 	harm        string     // the first
+}
+
+// sending is writes on their way, together or one alone.
+type sending struct {
+	id     WriteID
+	writes []Write
 }
 
 // pipeline is what waits for one who takes his time; the first of it is done at the instant.
@@ -158,21 +170,22 @@ type pipeline[T any] struct {
 }
 
 type waiting[T any] struct {
-	x    T
-	from record.Instant // not begun before
+	x     T
+	from  record.Instant // not begun before
+	takes time.Duration
 }
 
 func (l *pipeline[T]) add(x T, from record.Instant, takes time.Duration) {
 	if len(l.waits) == 0 {
 		l.done = from.Add(takes)
 	}
-	l.waits = append(l.waits, waiting[T]{x, from})
+	l.waits = append(l.waits, waiting[T]{x, from, takes})
 }
 
-func (l *pipeline[T]) take(now record.Instant, takes time.Duration) T {
+func (l *pipeline[T]) take(now record.Instant) T {
 	x := l.waits[0].x
 	if l.waits = l.waits[1:]; len(l.waits) > 0 {
-		l.done = max(now, l.waits[0].from).Add(takes)
+		l.done = max(now, l.waits[0].from).Add(l.waits[0].takes)
 	}
 	return x
 }
@@ -227,8 +240,13 @@ func (b *busy) step(ev Event) []Effect {
 	for _, e := range out {
 		switch e := e.(type) {
 		case Write:
-			b.sent.add(e, b.now, b.store)
-			b.waits[e.ID], b.late = true, append(b.late, deadline{e.ID, b.now.Add(b.m.cfg.OpTimeout)})
+			b.send(e.ID, []Write{e}, b.store)
+		case WriteTogether:
+			b.batches++
+			if !b.m.lease.inflight || b.m.lease.attempts[len(b.m.lease.attempts)-1].sent != b.now {
+				b.beatless++
+			}
+			b.send(e.ID, e.Writes, b.together+time.Duration(len(e.Writes))*b.each)
 		case RoleGiven:
 			b.left++
 		case EndTerm:
@@ -242,6 +260,11 @@ func (b *busy) step(ev Event) []Effect {
 		}
 	}
 	return out
+}
+
+func (b *busy) send(id WriteID, writes []Write, takes time.Duration) {
+	b.sent.add(sending{id, writes}, b.now, takes)
+	b.waits[id], b.late = true, append(b.late, deadline{id, b.now.Add(b.m.cfg.OpTimeout)})
 }
 
 func (b *busy) harmed(how string) {
@@ -258,33 +281,41 @@ func (b *busy) next() {
 	}
 	at, what := b.now.Add(b.m.Next(record.Now{Holder: b.now, Observer: b.now})), func() { b.step(Tick{}) }
 	if len(b.late) > 0 && b.late[0].at <= at {
-		at, what = b.late[0].at, func() { b.answer(Written{ID: b.late[0].write, Outcome: record.Unknown}) }
+		at, what = b.late[0].at, func() { b.answer(b.late[0].write, record.Unknown, 0) }
 	}
 	if len(b.stored.waits) > 0 && b.stored.done <= at {
-		at, what = b.stored.done, func() { b.step(Delivered{b.stored.take(b.now, b.show)}) }
+		at, what = b.stored.done, func() { b.step(Delivered{b.stored.take(b.now)}) }
 	}
 	if len(b.sent.waits) > 0 && b.sent.done <= at {
-		at, what = b.sent.done, func() { b.commit(b.sent.take(b.now, b.store)) }
+		at, what = b.sent.done, func() { b.commit(b.sent.take(b.now)) }
 	}
 	b.now = at
 	what()
 }
 
-func (b *busy) commit(w Write) {
-	if b.keys[w.Key] != w.Expect {
-		b.answer(Written{ID: w.ID, Outcome: record.Refused})
-		return
+func (b *busy) commit(s sending) {
+	for _, w := range s.writes {
+		if b.keys[w.Key] != w.Expect {
+			b.answer(s.id, record.Refused, 0)
+			return
+		}
 	}
-	b.last++
-	b.keys[w.Key] = b.last
-	e := record.Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
-	b.stored.add(&e, b.now.Add(b.lag), b.show)
-	b.answer(Written{ID: w.ID, Outcome: record.Won, Revision: b.last})
+	for _, w := range s.writes {
+		b.last++
+		b.keys[w.Key] = b.last
+		e := record.Decode(w.Key, w.Value, b.last, w.Delete, b.m.cfg.MaxTTL)
+		b.stored.add(&e, b.now.Add(b.lag), b.show)
+	}
+	b.answer(s.id, record.Won, b.last)
 }
 
-func (b *busy) answer(w Written) {
-	if b.waits[w.ID] {
-		delete(b.waits, w.ID)
-		b.step(w)
+func (b *busy) answer(id WriteID, o record.Outcome, revision uint64) {
+	if b.waits[id] {
+		delete(b.waits, id)
+		if b.m.together.flight.id == id {
+			b.step(WrittenTogether{ID: id, Outcome: o, Revision: revision})
+		} else {
+			b.step(Written{ID: id, Outcome: o, Revision: revision})
+		}
 	}
 }

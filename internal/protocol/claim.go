@@ -16,6 +16,7 @@ type claim struct {
 	handed bool           // the vacancy named us as next
 	former record.Instant // the last sign of the former leader, Never: none was seen
 	sent   record.Instant // when it was first sent, on the observer's scale
+	alone  bool           // what became of it together with others is not known: it goes alone from now on
 }
 
 // claimableSince is when the role became free to be claimed, ok whether it is.
@@ -78,7 +79,7 @@ func (m *Machine) tryClaim(r *role) {
 		m.want(r)
 		return
 	}
-	if !m.enter(r.RoleView) {
+	if !m.enterClaim(r) {
 		return
 	}
 	r.claim = &claim{
@@ -99,7 +100,11 @@ func (m *Machine) sendClaim(r *role) {
 		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.priority,
 	}
 	r.Notes.inflight = true
-	m.put(pending{
+	send := m.put
+	if m.joins(r) {
+		send = m.join
+	}
+	send(pending{
 		purpose: forClaim, role: r.RoleView, expect: r.claim.expect, stood: r.Revision,
 		entry: record.Entry{Kind: record.KindRole, Name: r.Name, Form: record.FormRecord, Role: rec},
 	}, Write{Key: record.RoleKey(r.Name)}, rec)
@@ -144,7 +149,7 @@ func (m *Machine) reconcileClaim(r *role) {
 		m.want(r)
 	case !m.due(&t.retry):
 		m.wakeRole(r.RoleView, t.retry.after)
-	case m.enter(r.RoleView):
+	case m.enterClaim(r):
 		m.sendClaim(r)
 	}
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -28,8 +29,21 @@ type Config struct {
 
 	IdleFactor int
 
+	// The simulation has few roles, and the shortest way to the store. Zero stands for the figures
+	// of together.go and window.go.
+	Window       int           // how many role writes are in flight at first
+	Together     int           // how many claims that wait may go together
+	TogetherCost time.Duration // what that is assumed to take at least, before it was measured
+
 	NewID func() string  // fresh UUIDs for nonces and tokens
 	Rand  func() float64 // in [0, 1), for jitter
+}
+
+func (c Config) withDefaults() Config {
+	c.Window = cmp.Or(c.Window, firstWindow)
+	c.Together = cmp.Or(c.Together, fromTogether)
+	c.TogetherCost = cmp.Or(c.TogetherCost, togetherCost)
+	return c
 }
 
 // Bounds of what a configuration may ask for. All sums and products of durations in the rules fit a

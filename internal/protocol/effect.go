@@ -24,6 +24,14 @@ type (
 		TTL           time.Duration // server-side expiry, garbage collection only; 0: none
 	}
 
+	// WriteTogether asks for writes of which all are stored or none, with a condition for each. No
+	// two of them have the same key. WrittenTogether answers it, after the operation timeout at the
+	// latest.
+	WriteTogether struct {
+		ID     WriteID
+		Writes []Write
+	}
+
 	// RebuildWatch asks for a new watch; WatchReset and SnapshotDone follow.
 	RebuildWatch struct{ Reason string }
 
@@ -116,16 +124,17 @@ type (
 	}
 )
 
-func (Write) IsEffect()        {}
-func (RebuildWatch) IsEffect() {}
-func (BeginTerm) IsEffect()    {}
-func (EndTerm) IsEffect()      {}
-func (Rotated) IsEffect()      {}
-func (Ask) IsEffect()          {}
-func (Done) IsEffect()         {}
-func (Opened) IsEffect()       {}
-func (Lost) IsEffect()         {}
-func (Ended) IsEffect()        {}
+func (Write) IsEffect()         {}
+func (WriteTogether) IsEffect() {}
+func (RebuildWatch) IsEffect()  {}
+func (BeginTerm) IsEffect()     {}
+func (EndTerm) IsEffect()       {}
+func (Rotated) IsEffect()       {}
+func (Ask) IsEffect()           {}
+func (Done) IsEffect()          {}
+func (Opened) IsEffect()        {}
+func (Lost) IsEffect()          {}
+func (Ended) IsEffect()         {}
 
 func (RoleStuck) IsEffect() {}
 func (RoleGiven) IsEffect() {}

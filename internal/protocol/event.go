@@ -36,6 +36,16 @@ type (
 		TooLarge bool // Fault says that the server takes no record of this size
 	}
 
+	// WrittenTogether is the outcome of a WriteTogether effect. Refused means that none was stored and
+	// none will be, for whatever reason. A Fault is permanent and ends the machine.
+	WrittenTogether struct {
+		ID       WriteID
+		Outcome  record.Outcome
+		Revision uint64 // of the last one, when Won
+		Off      bool   // the store takes no writes together
+		Fault    error
+	}
+
 	// Connection says that the connection was lost or is back.
 	Connection struct{ Up bool }
 

@@ -39,6 +39,7 @@ type Machine struct {
 	claims    set[*role] // whose claim is open
 	wanting   set[*role] // whose claim waits for a short beat
 	window    window
+	together  together
 	vacates   int        // vacates in flight
 	keptRoles set[*role] // left, but named by their record to the end of the session
 	busy      bool
@@ -71,9 +72,11 @@ type Machine struct {
 
 // New returns a machine that waits for its first snapshot.
 func New(cfg Config) *Machine {
+	cfg = cfg.withDefaults()
 	m := &Machine{
 		cfg: cfg, view: NewView(cfg.MaxTTL), downSince: view.Never,
-		writes: map[WriteID]pending{}, window: window{size: firstWindow},
+		writes: map[WriteID]pending{}, window: window{size: cfg.Window, first: cfg.Window},
+		together: together{limit: maxTogether},
 	}
 	m.self = m.view.Own(record.Peer{Class: cfg.Class, Instance: cfg.Instance})
 	m.lease.nonce, m.lease.shown, m.lease.seenShort = cfg.NewID(), longAgo, longAgo
@@ -140,6 +143,7 @@ func (m *Machine) settle() {
 			m.reconcileRole(m.todoRole[i])
 		}
 		m.todoRole = m.todoRole[:0]
+		m.sendTogether()
 	}
 }
 
@@ -189,6 +193,7 @@ func (m *Machine) session() {
 		m.prove()
 		m.answerReady()
 		m.wakeWanting()
+		m.gather()
 		m.refill()
 	}
 	if m.closing.asked && m.phase != ended {

@@ -33,6 +33,7 @@ type leaving struct {
 type roleNotes struct {
 	queued   bool // to be looked at in this step
 	queuing  bool // for a place among the writes in flight
+	claiming bool // and what waits is a claim
 	inflight bool // a claim, a vacate or a rotation
 	mine     *role
 	token    string // the last one that we wrote, or may have written, into the record

@@ -89,7 +89,7 @@ func TestRefusalUnderALateWatch(t *testing.T) {
 			}
 			write := func(role string, r record.Role) {
 				r.V, r.TTLms = record.Version, 2000
-				b.commit(Write{Key: record.RoleKey(role), Value: record.Encode(r)})
+				b.commit(sending{writes: []Write{{Key: record.RoleKey(role), Value: record.Encode(r)}}})
 			}
 			for i := range 1150 { // more than explainTime of the watch, and less than ends a term
 				write(fmt.Sprint("other-", i), record.Role{Vacant: true})

@@ -33,7 +33,11 @@ type window struct {
 	stored   uint64 // the highest revision that is known of a write that was won
 	// roles whose write waits for a place, each once; one that is looked at in the same step as they
 	// are let in may be before them
-	queue []*RoleView
+	queue  []*RoleView
+	claims int // of those, how many want to claim
+	first  int // its size at first
+
+	pace time.Duration // of a write among many in flight; 0: not measured
 }
 
 const (
@@ -44,25 +48,45 @@ const (
 
 // enter takes a place for a write of rv; without one, rv is looked at again when it has come to its
 // turn.
-func (m *Machine) enter(rv *RoleView) bool {
+func (m *Machine) enter(rv *RoleView) bool { return m.enterOr(rv, false) }
+
+func (m *Machine) enterOr(rv *RoleView, claim bool) bool {
 	w := &m.window
 	if m.room() > 0 {
 		w.inflight++
 		return true
 	}
 	if !rv.Notes.queuing {
-		rv.Notes.queuing = true
+		rv.Notes.queuing, rv.Notes.claiming = true, claim
 		w.queue = append(w.queue, rv)
+		if claim {
+			w.claims++
+		}
 	}
 	return false
 }
 
+// called notes that rv no longer waits.
+func (w *window) called(rv *RoleView) {
+	if rv.Notes.claiming {
+		w.claims--
+	}
+	rv.Notes.queuing, rv.Notes.claiming = false, false
+}
+
 // room is how many places are free.
 func (m *Machine) room() int {
-	if m.late() {
+	if m.shut() {
 		return 0
 	}
 	return max(m.window.size-m.window.inflight, 0)
+}
+
+// shut reports whether no write of a role may be sent, however few are in flight: since claims go
+// together, or the watch is late.
+func (m *Machine) shut() bool {
+	t := &m.together
+	return t.holds || t.places > 0 || t.flight.id != 0 || m.unseenTogether() || m.late()
 }
 
 // late reports whether the watch is behind with what was stored through the window, and there is
@@ -78,12 +102,26 @@ func (m *Machine) leave(o record.Outcome, revision uint64, took time.Duration) {
 	w.stored = max(w.stored, revision)
 	switch {
 	case o == record.Unknown:
-		w.size = max(w.size/2, minWindow)
+		w.narrow()
 	case took <= m.cfg.OpTimeout/2:
 		w.size = min(w.size+1, maxWindow)
 	}
 	if w.inflight == 0 {
-		w.size = min(w.size, firstWindow)
+		w.size = min(w.size, w.first)
+	}
+}
+
+func (w *window) narrow() { w.size = max(w.size/2, min(minWindow, w.first)) }
+
+// paced notes how long a write took that was sent as the last of so many in flight. Among few it
+// says more of the way to the store than of the store.
+func (w *window) paced(among int, took time.Duration) {
+	switch each := took / time.Duration(max(among, 1)); {
+	case among < w.first/2:
+	case w.pace == 0:
+		w.pace = each
+	default:
+		w.pace += (each - w.pace) / 8
 	}
 }
 
@@ -92,7 +130,7 @@ func (m *Machine) refill() {
 	w := &m.window
 	n := min(m.room(), len(w.queue))
 	for _, rv := range w.queue[:n] {
-		rv.Notes.queuing = false
+		w.called(rv)
 		m.touchRole(rv)
 	}
 	if w.queue = w.queue[n:]; len(w.queue) == 0 {

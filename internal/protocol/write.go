@@ -34,6 +34,7 @@ type pending struct {
 	at      record.Instant
 	beat    uint64
 	version uint64
+	among   int // role writes in flight when it was sent, itself included
 	peer    *PeerView
 	role    *RoleView
 	proof   *proof
@@ -85,15 +86,20 @@ func (m *Machine) tellShown(revision uint64) {
 
 // put sends a conditional write of a record.
 func (m *Machine) put(p pending, w Write, rec any) {
+	m.prepare(&p, &w, rec)
+	m.writes[w.ID] = p
+	m.emit(w)
+}
+
+// prepare completes a write that is about to be sent.
+func (m *Machine) prepare(p *pending, w *Write, rec any) {
 	m.lastWrite++
 	w.ID = m.lastWrite
 	if rec != nil {
 		w.Value = record.Encode(rec)
 	}
 	w.Expect = p.expect
-	p.at, p.session, p.known = m.now.Holder, m.lease.generation, m.view.Last()
-	m.writes[w.ID] = p
-	m.emit(w)
+	p.at, p.session, p.known, p.among = m.now.Holder, m.lease.generation, m.view.Last(), m.window.inflight
 }
 
 func (w Written) apply(m *Machine) {
@@ -104,6 +110,9 @@ func (w Written) apply(m *Machine) {
 	delete(m.writes, w.ID)
 	if p.role != nil {
 		m.leave(w.Outcome, w.Revision, m.elapsed(p))
+		if w.Outcome != record.Unknown {
+			m.window.paced(p.among, m.elapsed(p))
+		}
 	}
 	if w.Fault != nil && !(w.TooLarge && p.purpose == forMember) { // everything else continues without a new member record
 		m.fail(w.Fault)

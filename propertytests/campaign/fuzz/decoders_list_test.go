@@ -137,6 +137,7 @@ var decoders = map[string]string{
 	"internal/natskv/isControl":          "FuzzDelivery",
 	"internal/natskv/earlierFormat":      "FuzzMetadata",
 	"internal/natskv/maxTTL":             "FuzzMetadata",
+	"internal/natskv/batchOutcome":       "FuzzAcknowledgement",
 	"internal/natskv/outcome":            "FuzzAcknowledgement",
 	"internal/natskv/place.record":       "FuzzStored",
 	"internal/natskv/plainAck":           "FuzzAcknowledgement",

@@ -32,6 +32,8 @@ type Counts struct {
 	GuardAdmitted, GuardRefused                           int // writes to guarded resources
 	GuardDeposed, GuardOutlived                           int // refused after those of a later term, and of a later bucket
 	GuardAfterLoss                                        int // refused, where the record of either term was lost
+	// writes of claims together; those claims; such writes refused, unknown, won without an answer
+	Together, TogetherClaims, TogetherRefused, TogetherUnknown, TogetherUnheard int
 	// sent by a process that had ceased to lead; forged; resources recreated from their floor
 	GuardUnaware, GuardForged, GuardRemade         int
 	Watches, Rebuilds, Lagging, Skipped, Validated int
@@ -117,6 +119,11 @@ func (c *Counts) Add(d Counts) {
 		{&c.Lagging, d.Lagging},
 		{&c.Skipped, d.Skipped},
 		{&c.Validated, d.Validated},
+		{&c.Together, d.Together},
+		{&c.TogetherClaims, d.TogetherClaims},
+		{&c.TogetherRefused, d.TogetherRefused},
+		{&c.TogetherUnknown, d.TogetherUnknown},
+		{&c.TogetherUnheard, d.TogetherUnheard},
 		{&c.LeadersCrashed, d.LeadersCrashed},
 		{&c.WithRecords, d.WithRecords},
 		{&c.CrashedIn, d.CrashedIn},

@@ -51,6 +51,7 @@
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
 //	errand.go                          what it does under a session without a role
 //	network.go, faults.go, losses.go   what goes wrong
+//	together.go                        claims that go together, and what is checked of them
 //	recreate.go, attach.go             a bucket that is deleted and recreated, and who notices
 //	outlived.go                        what is checked of that
 //	goback.go, afterloss.go            a bucket that loses what it has acknowledged; what is checked then

@@ -16,6 +16,10 @@ func (p *process) carryOut(e protocol.Effect) {
 		p.count(&p.writes)
 		p.checkWrite(e)
 		p.send(e)
+	case protocol.WriteTogether:
+		p.count(&p.writes)
+		p.checkTogether(e)
+		p.sendTogether(e)
 	case protocol.RebuildWatch:
 		w.Counts.Rebuilds++
 		p.rebuild()

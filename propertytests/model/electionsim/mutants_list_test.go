@@ -143,9 +143,9 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "unknown is won: a claim", Edits: []mutants.Edit{
 		{
-			"\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n",
-			"\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n\t\t\tc := r.claim\n" +
-				"\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n",
+			"\tcase record.Unknown:\n\t\tm.unknown(&rv.Notes.retry, \"claim\", rv.Name)\n",
+			"\tcase record.Unknown:\n\t\tif r := rv.Notes.mine; r != nil && r.claim != nil && r.term == nil {\n" +
+				"\t\t\tc := r.claim\n\t\t\tm.endClaim(r)\n\t\t\tm.beginTerm(r, c)\n\t\t}\n",
 		},
 	}},
 	{Name: "acting before the snapshot is complete", Edits: []mutants.Edit{
@@ -411,6 +411,48 @@ var all = []mutants.Mutant{
 	{Name: "a win over nothing below what was known is forgotten", Edits: []mutants.Edit{
 		{"m.below = append(m.below, w.Revision)", "_ = m.below"},
 	}, By: &losses},
+	{Name: "claims that were refused together are not halved", Edits: []mutants.Edit{
+		{"\t\tt.limit = n / 2\n", "\t\tt.limit = n\n"},
+	}, By: &crowds},
+	{Name: "claims together without an answer are refused", Edits: []mutants.Edit{
+		{"if o == record.Refused || p.session", "if o != record.Won || p.session"},
+	}, By: &beside},
+	{Name: "claims of which nothing is known go together again", Edits: []mutants.Edit{
+		{"\t\tr.claim.alone = true\n", ""},
+	}, By: &beside},
+	{Name: "claims that were refused together are each refused", Edits: []mutants.Edit{
+		{
+			"\tif o == record.Refused || p.session",
+			"\tif o == record.Refused && r != nil && r.claim != nil {\n\t\tm.endClaim(r)\n\t}\n" +
+				"\tif o == record.Refused || p.session",
+		},
+	}, By: &beside},
+	{Name: "a claim goes alone beside itself among others", Edits: []mutants.Edit{
+		{"\tt.places--\n", "\tt.places--\n\tp.role.Notes.inflight = false\n"},
+		{"return t.holds || t.places > 0 || t.flight.id != 0 || m.unseenTogether()", "return t.holds || t.places > 0"},
+	}, By: &crowds},
+	{Name: "claims go together while others do", Edits: []mutants.Edit{
+		{"t.flight.id != 0 || m.unseenTogether()", "m.unseenTogether()"},
+	}, By: &crowds},
+	{Name: "the epochs of claims together are counted", Edits: []mutants.Edit{
+		{
+			"\tfor _, p := range f.claims {\n\t\tm.claimedTogether",
+			"\tfor i, p := range f.claims {\n\t\tif w.Outcome == record.Won {\n" +
+				"\t\t\tp.entry.Revision = w.Revision - uint64(len(f.claims)-1-i)\n" +
+				"\t\t\tm.view.Merge(m.now.Observer, &p.entry, &m.news)\n\t\t}\n\t\tm.claimedTogether",
+		},
+	}, By: &crowds},
+	{Name: "claims go together before our own beat", Edits: []mutants.Edit{
+		{"!l.inflight && l.retry == (retry{})", "l.beat == 0"},
+	}, By: &beside},
+	{Name: "claims go together faster than the watch shows them", Edits: []mutants.Edit{
+		{"return t.unseen && m.now", "return false && m.now"},
+		{"t.off || t.unseen ||", "t.off ||"},
+		{"max(c.took/timesOf(c.claims), c.shown/timesOf(2*c.claims), 1)", "max(c.took/timesOf(c.claims), 1)"},
+	}, By: &beside},
+	{Name: "claims go together whatever that takes", Edits: []mutants.Edit{
+		{" || w.pace*timesOf(n) <= m.costOf(n) {", " {"},
+	}, By: &beside},
 	{Name: "a win over nothing needs no watch", Edits: []mutants.Edit{
 		{"return p.expect == 0 && p.purpose != forProof }", "return false && p.expect == 0 && p.purpose != forProof }"},
 	}, By: &namesakeBucket},

@@ -45,6 +45,11 @@ var adoptedBucket = mutants.Test{
 	Says: says,
 }
 
+// crowds is for claims that go together.
+var crowds = mutants.Test{
+	Run: "^TestClaimsTogether$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"}, Says: says,
+}
+
 // fullStore is the test of the one rule that only a full store needs.
 var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
 

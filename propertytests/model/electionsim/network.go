@@ -15,6 +15,7 @@ func (p *process) send(x protocol.Write) {
 	life, answered := p.life, false
 	fate, sentTo, known := &landing{}, p.reaches(), p.m.View().Last()
 	p.latest[x.Key] = x.ID
+	p.fly(x, 1)
 	beat := x.Key == record.LeaseKey(p.peer())
 	if beat {
 		p.beats[x.ID] = fate
@@ -25,6 +26,7 @@ func (p *process) send(x protocol.Write) {
 			return
 		}
 		answered = true
+		p.fly(x, -1)
 		p.resolved(x, ev)
 		p.hand(ev)
 		p.checkEnds(x, ev, known)

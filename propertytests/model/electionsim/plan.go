@@ -12,6 +12,8 @@ type Plan struct {
 	Faults  []Fault
 	Sticky  bool // work that is stuck when the faults end never drains
 	Single  bool // the bucket has one replica, which cannot lag
+	// Claims go together as soon as two wait, and they wait as soon as one is on its way.
+	Together bool
 }
 
 // MemberPlan is one process.

@@ -65,6 +65,11 @@ type process struct {
 	highest map[string]uint64 // the highest revision of those, by role
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
+	flying  map[string]int              // writes of roles on their way, by key
+	flown   map[string]bool             // the keys of claims that are on their way together
+	flies   protocol.WriteID            // that of them, 0: there are none
+	lonely  map[string]bool             // tokens of claims that went together and have no answer
+	halved  map[string]int              // among how many a claim may go that was refused, by token
 	second  time.Duration               // the present second, and what was done in it
 	ticks   int
 	writes  int
@@ -125,6 +130,8 @@ func (p *process) start() {
 	p.errands, p.working, p.closing = 0, 0, false
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest, p.below = map[string]protocol.WriteID{}, map[uint64]bool{}
+	p.flying, p.halved = map[string]int{}, map[string]int{}
+	p.flown, p.lonely, p.flies = map[string]bool{}, map[string]bool{}, 0
 	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*record.Entry]int{}
 	p.highest, p.beatLostAt, p.mistakenAt = map[string]uint64{}, 0, 0
 	ttl, class := p.plan.TTL, record.Candidate
@@ -135,6 +142,9 @@ func (p *process) start() {
 		Instance: p.instance, Class: class, Key: "key", TTL: ttl, Heartbeat: ttl / 5, OpTimeout: ttl / 10, Margin: ttl / 5,
 		Grace: ttl * 3 / 5, Delta: 20 * time.Millisecond, Drain: ttl, CoolDown: ttl, Rotation: p.plan.Rotation,
 		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, NewID: w.newID, Rand: w.rng.Float64,
+	}
+	if w.plan.Together {
+		p.cfg.Window, p.cfg.Together, p.cfg.TogetherCost = 1, 2, 1
 	}
 	p.m = protocol.New(p.cfg)
 	if !p.plan.Worker {

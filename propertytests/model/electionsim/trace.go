@@ -65,6 +65,13 @@ func show(what any) string {
 			return fmt.Sprintf("write #%d %s guarded by %s@%d", x.ID, x.Key, x.GuardKey, x.GuardRevision)
 		}
 		return fmt.Sprintf("write #%d %s over %d: %s", x.ID, x.Key, x.Expect, x.Value)
+	case protocol.WriteTogether:
+		var b strings.Builder
+		fmt.Fprintf(&b, "write #%d together:", x.ID)
+		for _, w := range x.Writes {
+			fmt.Fprintf(&b, "\n\t%s", show(w))
+		}
+		return b.String()
 	case *commit:
 		return x.String()
 	case arrival:

@@ -27,6 +27,7 @@ var omitted = map[string]string{
 	"Peer.joined":   "decides only what is told",
 	"Role.leader":   "decides only what is told",
 	"pending.at":    "only measures how long a write took",
+	"pending.among": "the same, and more writes than these worlds have roles are measured",
 	"Peer.lived":    "only told to people",
 	"Role.eligible": "only told to people",
 	"Role.led":      "only told to people",
