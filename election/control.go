@@ -173,6 +173,18 @@ func (c *control) ask(a protocol.Ask) {
 	})
 }
 
+// wake tells another member that it follows soon. Nobody waits for an answer: none comes without a
+// reply subject.
+func (c *control) wake(e protocol.Wake) {
+	l := c.l
+	l.wg.Go(func() { // it may wait for the connection
+		if data, err := json.Marshal(e.Request); err == nil {
+			// what is not sent costs the other one a beat
+			_ = l.nc.Publish(record.ReadySubject(l.bucket.Name(), l.bucket.Identity().ID, e.Instance), data)
+		}
+	})
+}
+
 func request(ctx context.Context, nc *nats.Conn, bucket *natskv.Bucket, instance string,
 	q protocol.Request,
 ) (protocol.Response, error) {

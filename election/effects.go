@@ -42,6 +42,8 @@ func (l *loop) carryOut(effect protocol.Effect) {
 		}
 	case protocol.Ask:
 		l.control.ask(e)
+	case protocol.Wake:
+		l.control.wake(e)
 	case protocol.Done:
 		if answer := l.waiting[e.ID]; answer != nil {
 			delete(l.waiting, e.ID)

@@ -65,6 +65,12 @@ type (
 		Request  Request
 	}
 
+	// Wake sends a control request to another member. There is no answer.
+	Wake struct {
+		Instance string
+		Request  Request
+	}
+
 	// Done ends a command.
 	Done struct {
 		ID        CommandID
@@ -131,6 +137,7 @@ func (BeginTerm) IsEffect()     {}
 func (EndTerm) IsEffect()       {}
 func (Rotated) IsEffect()       {}
 func (Ask) IsEffect()           {}
+func (Wake) IsEffect()          {}
 func (Done) IsEffect()          {}
 func (Opened) IsEffect()        {}
 func (Lost) IsEffect()          {}

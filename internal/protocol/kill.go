@@ -13,7 +13,8 @@ type peerNotes struct {
 	suspected bool // its time is up, as far as a late watch tells
 	reaped    bool // the refused write was of the member record; else of the lease
 	retry     retry
-	stood     uint64 // what a refused write expected
+	stood     uint64         // what a refused write expected
+	woken     record.Instant // not told before that it follows in a role; holder's scale
 }
 
 // explained reports whether the watch has shown since why the last write to the records of p was

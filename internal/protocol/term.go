@@ -78,6 +78,7 @@ func (m *Machine) endTerm(r *role, cause Cause, next string) {
 	}
 	m.dropHandover(r, ErrNotLeader)
 	m.emit(EndTerm{r.Name, t.id, cause})
+	m.wake(r)
 	m.touchRole(r.RoleView)
 }
 

@@ -40,6 +40,7 @@ type Counts struct {
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
 	// schedules with such crashes; roles led again; left alone, since nobody follows
 	CrashedIn, LedInTime, Irreplaceable int
+	Woken                               int // told that they follow in a role
 	Drifting                            int // schedules in which two clocks drift apart by 15 % or more
 	Seconds                             int // of virtual time
 	Faults, Causes                      map[string]int
@@ -128,6 +129,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.WithRecords, d.WithRecords},
 		{&c.CrashedIn, d.CrashedIn},
 		{&c.Drifting, d.Drifting},
+		{&c.Woken, d.Woken},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},
 	} {

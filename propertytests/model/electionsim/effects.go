@@ -37,6 +37,8 @@ func (p *process) carryOut(e protocol.Effect) {
 		}
 	case protocol.Ask:
 		p.ask(e)
+	case protocol.Wake:
+		p.wake(e)
 	case protocol.Done:
 		if q := w.commands[int(e.ID)]; q != nil {
 			delete(w.commands, int(e.ID))

@@ -411,6 +411,12 @@ var all = []mutants.Mutant{
 	{Name: "a win over nothing below what was known is forgotten", Edits: []mutants.Edit{
 		{"m.below = append(m.below, w.Revision)", "_ = m.below"},
 	}, By: &losses},
+	{Name: "nobody is told that it follows", Edits: []mutants.Edit{
+		{"\tm.wake(r)\n", ""},
+	}, By: &beside},
+	{Name: "an instance is told for each role in which it follows", Edits: []mutants.Edit{
+		{"p == m.self || m.now.Holder < p.Notes.woken {", "p == m.self {"},
+	}, By: &beside},
 	{Name: "claims that were refused together are not halved", Edits: []mutants.Edit{
 		{"\t\tt.limit = n / 2\n", "\t\tt.limit = n\n"},
 	}, By: &crowds},

@@ -200,6 +200,24 @@ func (p *process) ask(a protocol.Ask) {
 	}
 }
 
+// wake carries a control request that is not answered. It may be lost.
+func (p *process) wake(e protocol.Wake) {
+	w := p.w
+	if !p.link || w.draws.IntN(1000) < w.plan.Noise.LostRequest {
+		return
+	}
+	for _, q := range w.members {
+		if q.instance == e.Instance && q.alive && q.link {
+			w.after(time.Duration(w.draws.Int64N(int64(2*hop))), func() {
+				if q.alive && q.link {
+					w.Counts.Woken++
+					q.hand(protocol.Asked{ID: w.command(q, func(protocol.Done) {}), Request: e.Request})
+				}
+			})
+		}
+	}
+}
+
 // command registers what waits for a Done.
 func (w *world) command(owner *process, answer func(protocol.Done)) protocol.CommandID {
 	w.ids++

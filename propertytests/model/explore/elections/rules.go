@@ -43,6 +43,8 @@ var omitted = map[string]string{
 	"Role.Reason":   "a text for people",
 	"Lease.By":      "a text for people",
 	"Machine.share": "asked only behind eight others",
+
+	"peerNotes.woken": "decides only what is told to another process, which is lost here",
 }
 
 // apart is what makes numbers.
