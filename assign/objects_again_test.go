@@ -1,6 +1,7 @@
 package assign_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +19,18 @@ import (
 func TestALargeOutputIsStoredAgain(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		leader(t, newNode(t, s, "a", nil))
-		w := newNode(t, s, "w", sizing(t), workerOnly)
+		var w *node
+		var loses atomic.Bool // the next output is stored, and nothing of that is acknowledged
+		w = newNode(t, s, "w", func(a *assign.Assigner) {
+			if err := assign.Handle(a, sized, func(_ context.Context, task *assign.Task[int]) ([]byte, error) {
+				if loses.Load() {
+					w.link.DelayDir(natsrun.ToClient, 50*time.Millisecond) // virtual: the test sees each chunk first
+				}
+				return pattern(task.Input), nil
+			}); err != nil {
+				t.Error(err)
+			}
+		}, workerOnly)
 		c := rootClient(t, s)
 		run := func(size int) (took time.Duration) {
 			began := time.Now()
@@ -35,7 +47,8 @@ func TestALargeOutputIsStoredAgain(t *testing.T) {
 		var messages atomic.Int32
 		nc := natstest.Connect(t, s, nats.UserInfo("root", "p"))
 		sub, err := nc.Subscribe("$KV."+objectsStream+".>", func(*nats.Msg) {
-			if messages.Add(1) == 1 {
+			messages.Add(1)
+			if loses.CompareAndSwap(true, false) {
 				w.link.Hold(natsrun.ToClient)
 				time.AfterFunc(500*time.Millisecond, func() { // virtual
 					w.link.Reset()
@@ -50,6 +63,7 @@ func TestALargeOutputIsStoredAgain(t *testing.T) {
 		if err := nc.Flush(); err != nil {
 			t.Fatal(err)
 		}
+		loses.Store(true)
 		if took := run(600 << 10); messages.Load() < 4 || took > 15*time.Second { // virtual
 			t.Errorf("with %d messages to the store it took %v", messages.Load(), took)
 		}

@@ -18,7 +18,10 @@ import (
 )
 
 // local are the commands that go to no server.
-var local = []string{"rolectl dev", "rolectl help", "rolectl completion", "rolectl guard-process-group"}
+var local = []string{
+	"rolectl dev", "rolectl help", "rolectl completion", "rolectl options", "rolectl version",
+	"rolectl guard-process-group",
+}
 
 // everywhere is every command that needs a server, as it may be called: a new one is among them by
 // itself, since they are those of the program. A TTL that is longer than a test's patience shows
@@ -42,7 +45,7 @@ func everywhere(t *testing.T) (all [][]string) {
 			return
 		}
 		line := strings.Fields(cmd.CommandPath())[1:]
-		for flag, value := range map[string]string{"yes": "true", "namespace": "x", "ttl": "2m"} {
+		for flag, value := range map[string]string{"yes": "true", "namespace": "x", "ttl": "2m", "here": "true"} {
 			if cmd.Flag(flag) != nil {
 				line = append(line, "--"+flag+"="+value)
 			}

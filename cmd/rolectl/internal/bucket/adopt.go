@@ -56,7 +56,9 @@ func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
 	done, err := adoption.Run(ctx, adoption.Config{
 		Conn: nc, Reach: a.Reach(), Bucket: name,
 		Before: func(s adoption.Step) error {
-			a.Say("bucket %s: %s", name, s)
+			if s > adoption.Mark { // the first step shows whether the bucket is reached
+				a.Say("bucket %s: %s", name, s)
+			}
 			return nil
 		},
 	})
