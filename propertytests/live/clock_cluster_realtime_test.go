@@ -221,7 +221,7 @@ func (s *stepped) leasesOn(server int) {
 		}
 		var have []string
 		for _, subject := range slices.Sorted(maps.Keys(info.State.Subjects)) {
-			if key := strings.TrimPrefix(subject, "$KV."+elections.Bucket+"."); strings.Contains(key, "c.lease.") {
+			if key := strings.TrimPrefix(subject, "$KV."+elections.Bucket+"."); strings.Contains(key, ".lease.") {
 				have = append(have, key)
 			}
 		}
