@@ -68,14 +68,15 @@ func ended(t *testing.T, n *node, what string) error {
 // TestASchedulerThatIsDenied says which subject: for what it writes, what it reads, and what it
 // listens to. Its term ends, so that another candidate gets its chance.
 func TestASchedulerThatIsDenied(t *testing.T) {
+	const get, consume = "$JS.API.STREAM.MSG.GET.TASKS_" + testNS, "$JS.API.CONSUMER.CREATE.TASKS_" + testNS
 	for name, x := range map[string]struct{ publish, subscribe []string }{
-		stored + "seal":                          {publish: []string{stored + "seal"}},
-		stored + "t.":                            {publish: []string{stored + "t.>"}},
-		stored + "q.":                            {publish: []string{stored + "q.>"}},
-		said + ".report.>":                       {subscribe: []string{said + ".report.>"}},
-		said + ".ctl":                            {subscribe: []string{said + ".ctl"}},
-		"$JS.API.STREAM.MSG.GET.TASKS_" + testNS: {publish: []string{"$JS.API.STREAM.MSG.GET.TASKS_" + testNS}},
-		"$JS.API.CONSUMER.CREATE.TASKS_" + testNS: {publish: []string{"$JS.API.CONSUMER.CREATE.TASKS_" + testNS + ".>"}},
+		stored + "seal":    {publish: []string{stored + "seal"}},
+		stored + "t.":      {publish: []string{stored + "t.>"}},
+		stored + "q.":      {publish: []string{stored + "q.>"}},
+		said + ".report.>": {subscribe: []string{said + ".report.>"}},
+		said + ".ctl":      {subscribe: []string{said + ".ctl"}},
+		get:                {publish: []string{get}},
+		consume:            {publish: []string{consume + ".>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
