@@ -1,6 +1,7 @@
 package natskv
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -16,13 +17,14 @@ import (
 // is not the bucket that it was.
 func TestRepairersAgreeOnTheID(t *testing.T) {
 	s := natstest.Server(t)
-	for range 10 {
+	for i := range 10 {
+		bucket := fmt.Sprintf("b%d", i) // the server may still be removing the directory of a deleted stream
 		nc := natstest.Connect(t, s)
 		js, err := jetstream.New(nc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := streamConfig(Config{Bucket: "b", Replicas: 1, MaxTTL: DefaultMaxTTL}, time.Now())
+		cfg := streamConfig(Config{Bucket: bucket, Replicas: 1, MaxTTL: DefaultMaxTTL}, time.Now())
 		delete(cfg.Metadata, metaID)
 		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
 			t.Fatal(err)
@@ -32,11 +34,11 @@ func TestRepairersAgreeOnTheID(t *testing.T) {
 		for i := range ids {
 			repairing.Go(func() {
 				nc := natstest.Connect(t, s)
-				if _, err := Repair(t.Context(), nc, "b"); err != nil {
+				if _, err := Repair(t.Context(), nc, bucket); err != nil {
 					t.Error(err)
 					return
 				}
-				b, err := Open(t.Context(), nc, "b")
+				b, err := Open(t.Context(), nc, bucket)
 				if err != nil {
 					t.Error(err)
 					return
@@ -49,9 +51,6 @@ func TestRepairersAgreeOnTheID(t *testing.T) {
 			if id == "" || id != ids[0] {
 				t.Errorf("they have the ids %q", ids)
 			}
-		}
-		if err := js.DeleteStream(t.Context(), "KV_b"); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
