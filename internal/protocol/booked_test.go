@@ -29,6 +29,9 @@ func TestBookedSessionIsEnded(t *testing.T) {
 			})
 			g.step(Booked{b, session})
 			removed(g)
+			if p := g.m.View().Peer(b); p == nil || p.Booked != session || p.LastTTL != ttl {
+				t.Errorf("what is on the books is known as %+v after its lease was removed", p)
+			}
 			return session
 		}, ttl},
 		"an earlier end is left": {func(g *rig) uint64 {

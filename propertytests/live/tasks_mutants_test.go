@@ -37,6 +37,7 @@ var (
 		Below: []string{"internal/natskv"}, Run: "^TestAStreamIs(Reached|NotTakenForANamesake)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	wiped        = driverTest("^TestWorkerWithoutRecordsReruns$")
 	severalSites = driverTest("^TestEachSubmissionRunsOnceInItsDomain$")
 )
 
@@ -154,6 +155,10 @@ var taskMutants = mutants.Suite{
 				"SaidPrefix + namespace + \".\" + id + \".\"",
 				"SaidPrefix + namespace + \".\" + id[:0] + \"x.\"",
 			}},
+		},
+		{
+			Name: "a session on the books of which nothing is left is not ended", By: wiped,
+			Edits: []mutants.Edit{{"case !m.awaited[session]:", "case false:"}},
 		},
 		{
 			Name: "a missing bucket is created in whichever domain answers", By: otherWatch,

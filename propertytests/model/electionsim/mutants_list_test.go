@@ -474,6 +474,24 @@ var all = []mutants.Mutant{
 	{Name: "a proof needs no fresh beat", Edits: []mutants.Edit{
 		{"\tif !m.alive() {\n\t\treturn\n\t}\n\tfor _, p := range m.proofs {", "\tfor _, p := range m.proofs {"},
 	}, By: &beside},
+	{Name: "a booked session of which nothing is left is not ended", Edits: []mutants.Edit{
+		{"return p.Member != nil || len(p.Holds) > 0 || p.Booked > 0\n}", "return p.Member != nil || len(p.Holds) > 0\n}"},
+	}, By: &beside},
+	{Name: "a booked session of which an earlier end is left is not ended", Edits: []mutants.Edit{
+		{
+			"\tcase p.Form == record.FormRecord && p.Booked > 0:\n\t\treturn p.Lease.Alive() || m.view.Whole()\n",
+			"",
+		},
+	}, By: &beside},
+	{Name: "a peer on the books is forgotten", Edits: []mutants.Edit{
+		{"len(p.Holds) > 0 || p.Booked > 0 {", "len(p.Holds) > 0 {"},
+	}, By: &beside},
+	{Name: "what tells of an end leaves with the longest lease", Edits: []mutants.Edit{
+		{"return 2*c.MaxTTL + time.Second", "return c.MaxTTL"},
+	}, By: &beside},
+	{Name: "the name of a deleted role is forgotten at once", Edits: []mutants.Edit{
+		{"return max(r.Waits, r.Seen.Add(v.MaxTTL)), true", "return r.Waits, true"},
+	}, By: &beside},
 	{Name: "a refusal under a late watch asks for a new one", Edits: []mutants.Edit{
 		{"r.shown < shown && shown < r.late", "r.shown < shown && shown < 0"},
 	}, By: &beside},

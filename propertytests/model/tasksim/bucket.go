@@ -9,6 +9,7 @@ const (
 	memberRecord
 	roleRecord
 	deathRecord // a session was killed or closed
+	wiped       // somebody has removed the lease and the member record of a session
 )
 
 // entry is one entry of the bucket's log; its revision is its place, from 1.
@@ -35,8 +36,8 @@ func (w *taskWorld) append(kind kindOf, p *participant, session uint64) uint64 {
 		session = revision
 	}
 	w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: revision, p: p, session: session})
-	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision, [...]string{"lease", "member", "role", "death"}[kind],
-		p.name, session)
+	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision,
+		[...]string{"lease", "member", "role", "death", "removal"}[kind], p.name, session)
 	if kind == deathRecord {
 		if w.bucket.dead == nil {
 			w.bucket.dead = map[uint64]bool{}
@@ -191,7 +192,13 @@ func (p *participant) crash() {
 	p.lapse()
 	p.up, p.cut, p.stopped, p.held = false, false, false, nil
 	if session != 0 {
-		w.after(w.Lease+w.upTo(w.Lease/2), func() { w.bury(p, session) })
+		wipes := w.Wiped > 0 && w.chance(w.Wiped)
+		w.after(w.Lease+w.upTo(w.Lease/2), func() {
+			if wipes && w.wipe(p, session) {
+				return
+			}
+			w.bury(p, session)
+		})
 	}
 	w.after(w.upTo(4*w.Lease), func() {
 		p.base = -1

@@ -2,9 +2,10 @@
 // internal/protocol/tasks, with members that crash, are cut off and come back, schedulers that were
 // deposed and continue for a while, views that lag, frames that are lost, late, doubled or
 // incomplete, writes that arrive long after they were given up, outcomes that expire and ids that
-// are used again, processes that stand still for a while, buckets that are recreated, terms that
-// are rotated, local clocks that are years apart and go at other rates, steps of the stream's
-// clock, processes of two versions, and results that the stream never takes.
+// are used again, processes that stand still for a while, buckets that are recreated, sessions that
+// crash and whose records somebody removes, terms that are rotated, local clocks that are years
+// apart and go at other rates, steps of the stream's clock, processes of two versions, and results
+// that the stream never takes.
 //
 // A scenario is played in a world, which has an agenda of events on one clock, and these parts:
 //

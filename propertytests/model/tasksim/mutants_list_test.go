@@ -265,6 +265,9 @@ var drawn = []mutants.Mutant{
 	{Name: "a checkpoint that is never stored is waited for", Edits: []mutants.Edit{
 		{"\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, true)"},
 	}},
+	{Name: "nobody ends a session on the books of which nothing is left", Edits: []mutants.Edit{
+		{"\tl.await(present)\n", "\t_ = l.await\n"},
+	}},
 	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
 		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},

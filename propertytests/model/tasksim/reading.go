@@ -115,6 +115,9 @@ func (l *lead) members() {
 			s.described, s.draining = true, s.draining || r.draining
 		case deathRecord:
 			s.gone, s.closed = true, r.closed
+		case wiped:
+			delete(seen, r.session)
+			continue
 		default:
 			continue
 		}
@@ -122,10 +125,12 @@ func (l *lead) members() {
 	}
 	var list []tasks.Member
 	var gone []uint64
+	present := map[uint64]bool{}
 	for _, session := range slices.Sorted(maps.Keys(seen)) {
 		if s := seen[session]; s.gone {
 			gone = append(gone, session)
 		} else {
+			present[session] = true
 			list = append(list, tasks.Member{
 				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots,
 				Kinds:  kinds,
@@ -140,4 +145,5 @@ func (l *lead) members() {
 			l.step(tasks.Dead{Session: session, Closed: seen[session].closed})
 		}
 	}
+	l.await(present)
 }

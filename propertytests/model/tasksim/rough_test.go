@@ -51,6 +51,7 @@ func roughWorld(r *rand.Rand) Scenario {
 		s.Rotated = []float64{0, 0.05, 0.3}[r.IntN(3)]
 	}
 	s.Candidates = 2 + r.IntN(s.Processes-1)
+	s.Wiped = []float64{0, 0.2, 0.6}[s.Seed%3]
 	return s
 }
 

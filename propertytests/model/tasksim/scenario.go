@@ -33,6 +33,7 @@ type Scenario struct {
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
 	Remakes    bool          // the bucket is recreated now and then
 	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
+	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Recurring bool // tasks are submitted by recurrences too
 	Poison    bool // the first task kills every process that runs it
@@ -58,6 +59,8 @@ type Counts struct {
 	Stepped int
 	// buckets that were recreated, and handlers that began in sessions of one that was gone
 	Remade, Outlived int
+	// sessions whose records were removed, and those that were ended for the sake of the books
+	Wipes, Awaited int
 	// handlers that were told why they are stopped
 	Told int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted,

@@ -24,6 +24,7 @@ type lead struct {
 	snapshot int  // what stood in the stream when the reading began
 	caughtUp bool
 	told     map[uint64]bool // deaths
+	awaited  map[uint64]bool // sessions whose end it has asked for
 	seals    uint64          // the sequence of its last seal
 	began    time.Duration
 	model    model
@@ -34,6 +35,7 @@ func newLead(p *participant, epoch uint64) *lead {
 	w := p.w
 	l := &lead{
 		w: w, p: p, session: p.session, term: epoch, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
+		awaited: map[uint64]bool{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
 			AgingStep: w.Lease / 4, Rand: w.rng.Float64,

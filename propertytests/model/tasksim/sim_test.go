@@ -61,6 +61,7 @@ func draw(t *rapid.T) Scenario {
 	s.Remakes = rapid.Bool().Draw(t, "remakes")
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
+	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
 	return s
 }
 
@@ -115,6 +116,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
 		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets recreated": c.Remade,
+		"sessions whose records were removed": c.Wipes, "sessions ended for the books": c.Awaited,
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
