@@ -160,6 +160,7 @@ const (
 	codeMaxBytesRequired  = 10113
 	codeNoLimits          = 10120
 	codeMaxBytesExceeded  = 10122
+	codeMoving            = 10124
 	codeConflict          = 10164
 	codeInvalidTTL        = 10165
 	codeTTLOff            = 10166
@@ -169,6 +170,7 @@ const (
 	codeBatchTooLarge     = 10199
 	codeBatchDuplicate    = 10201
 	codeTooManyBatches    = 10210
+	codeChanging          = 10226
 )
 
 // TooLarge reports whether err says that the message has more bytes than the server, or the bucket,

@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,15 +27,37 @@ func (p Place) placement() *jetstream.Placement {
 }
 
 // Move moves a bucket to another place, while it is used: its sessions keep their terms. It returns
-// when the bucket is there. If it fails, another Move finishes. Errors: CopiedBucketError and those
-// of Open, and ctx's with how far the move is.
+// when the bucket is there. If it fails, another Move finishes. It waits for another move that is
+// under way. Errors: CopiedBucketError and those of Open, and ctx's with how far the move is.
 func (o *Owner) Move(ctx context.Context, to Place) (Identity, error) {
+	for {
+		err := o.setOut(ctx, to)
+		switch {
+		case err == nil:
+			if err := o.arrive(ctx, to); err != nil {
+				return Identity{}, err
+			}
+			return o.Here(ctx)
+		case !hasCode(err, codeMoving) && !hasCode(err, codeChanging):
+			return Identity{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return Identity{}, errors.Join(err, ctx.Err())
+		case <-time.After(moveLook):
+		}
+	}
+}
+
+// setOut begins a move. A server refuses it while it moves the stream, also for a moment after the
+// stream has arrived.
+func (o *Owner) setOut(ctx context.Context, to Place) error {
 	info, cfg, err := o.info(ctx)
 	if err != nil {
-		return Identity{}, fmt.Errorf("move bucket: %w", err)
+		return fmt.Errorf("move bucket: %w", err)
 	}
 	if _, err := opened(o.nc, o.at, info, connection(o.nc)); err != nil {
-		return Identity{}, fmt.Errorf("move bucket: %w", err)
+		return fmt.Errorf("move bucket: %w", err)
 	}
 	home := homeOf(&info.StreamInfo)
 	if from := home[metaCluster]; to.Cluster != "" && to.Cluster != from { // both are its home meanwhile
@@ -42,13 +65,13 @@ func (o *Owner) Move(ctx context.Context, to Place) (Identity, error) {
 	}
 	changes := map[string]any{"placement": to.placement(), "metadata": described(&info.StreamInfo, home)}
 	if err := o.update(ctx, cfg, changes); err != nil {
-		return Identity{}, fmt.Errorf("move bucket %q: %w", o.at.bucket, err)
+		return fmt.Errorf("move bucket %q: %w", o.at.bucket, err)
 	}
-	if err := o.arrive(ctx, to); err != nil {
-		return Identity{}, err
-	}
-	return o.Here(ctx)
+	return nil
 }
+
+// moveLook is how often a move is looked at.
+const moveLook = 200 * time.Millisecond
 
 // arrive waits until the bucket is in its cluster, and on its replicas alone.
 func (o *Owner) arrive(ctx context.Context, to Place) error {
@@ -77,7 +100,7 @@ func (o *Owner) arrive(ctx context.Context, to Place) error {
 		case <-ctx.Done():
 			return fmt.Errorf("move bucket %q: %w; seen last: %s; the move continues: run the command again to finish it",
 				o.at.bucket, ctx.Err(), seen)
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(moveLook):
 		}
 	}
 }
