@@ -52,6 +52,13 @@ func formed[C forming](tb testing.TB, start func() (C, error)) C {
 	return c
 }
 
+// Supercluster starts several clusters with gateways between them, waits until streams can be made
+// in each of them, and shuts them down when the test ends. In a short run it skips the test.
+func Supercluster(tb testing.TB, opts natsrun.SuperclusterOptions) *natsrun.Supercluster {
+	tb.Helper()
+	return formed(tb, func() (*natsrun.Supercluster, error) { return natsrun.StartSupercluster(opts) })
+}
+
 // linkWithin bounds how long leaf nodes may take to connect; it takes milliseconds.
 const linkWithin = 30 * time.Second
 

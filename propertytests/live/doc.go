@@ -16,6 +16,8 @@
 //	ledgers_*_test.go  killed and stopped leaders that write into a file and a store behind fences, and into one without
 //	replicas_*_test.go one of three replicas that has lost its tail, or has it torn, alone and beside one that lags
 //	restored_*_test.go a cluster whose stores are put back to what they were
+//	across_*_test.go   processes at several sites in one role, each of which is cut off from the bucket
+//	supercluster_*     such sites: clusters with gateways, a hub with leaf nodes; a bucket that moves
 //	storm_*_test.go    a cluster whose servers, routes and links have drawn faults, several at a time
 //	taskprocesses_*    processes that schedule and run tasks, killed and stopped again and again
 //	cycles_test.go     how often the tests in real time do what they do
