@@ -32,7 +32,7 @@ func TestIdleWorkersTogether(t *testing.T) {
 		}
 		defer nc.Close()
 		var beats atomic.Int64
-		if _, err := nc.Subscribe("$KV.roles.w.lease.>", func(*nats.Msg) { beats.Add(1) }); err != nil {
+		if _, err := nc.Subscribe("$KV.roles.i.w.>", func(*nats.Msg) { beats.Add(1) }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second) // virtual: until the scheduler has told them

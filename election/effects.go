@@ -22,6 +22,9 @@ func (l *loop) carryOut(effect protocol.Effect) {
 	case protocol.RebuildWatch:
 		l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "watch bucket", Err: errors.New(e.Reason), Attempts: 1})
 		l.watcher.rebuild()
+	case protocol.Widen:
+		l.watcher.suit(l.width, e)
+		l.width = e
 	case protocol.BeginTerm:
 		if el := l.s.election(e.Role); el != nil {
 			l.led[e.Role] = el

@@ -62,17 +62,18 @@ func memberInfos(v *protocol.View, now record.Instant) []MemberInfo {
 	var all []MemberInfo
 	for _, p := range v.Peers() {
 		if p.Form == record.FormRecord && p.Lease.Alive() {
-			all = append(all, memberInfo(p, now))
+			all = append(all, memberInfo(v, p, now))
 		}
 	}
 	slices.SortFunc(all, func(a, b MemberInfo) int { return strings.Compare(a.Instance, b.Instance) })
 	return all
 }
 
-func memberInfo(p *protocol.PeerView, now record.Instant) MemberInfo {
+func memberInfo(v *protocol.View, p *protocol.PeerView, now record.Instant) MemberInfo {
+	_, ttl, _ := v.Still(p)
 	info := MemberInfo{
 		Instance: p.Peer.Instance, Session: p.Session(), WorkerOnly: p.Peer.Class == record.Worker,
-		Idle: p.Lease.State == record.Idle, TTL: p.Lease.TTL(), LastSeen: now.Sub(p.Seen), Described: p.Belongs(),
+		Idle: p.Lease.State == record.Idle, TTL: ttl, LastSeen: now.Sub(v.Sign(p)), Described: p.Belongs(),
 	}
 	if !info.Described {
 		return info

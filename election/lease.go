@@ -212,12 +212,15 @@ var nothing = protocol.Describe{Assign: map[string]record.Workplace{}}
 // and the lease of every member that was there before. Members then knows every member that may
 // have taken orders from an earlier leader.
 func (h lease) Widen(ctx context.Context, role string, epoch uint64) (release func(), err error) {
+	h.l.watcher.asks.Add(1)
 	release = h.l.watcher.widen()
 	err = h.until(ctx, func(m *protocol.Machine) bool { return m.View().Carried(role, epoch) })
 	if err == nil {
 		err = h.seenAll(ctx, epoch)
 	}
-	h.s.query(func(m *protocol.Machine, _ record.Now) { m.View().SeenAll() })
+	if h.l.watcher.asks.Add(-1) == 0 {
+		h.s.query(func(m *protocol.Machine, _ record.Now) { m.View().SeenAll() })
+	}
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("election: watch the whole bucket: %w", err)

@@ -43,6 +43,7 @@ type loop struct {
 	inbox   []message
 	waiting map[protocol.CommandID]func(protocol.Done)
 	led     map[string]*Election // whose term continues, by role
+	width   protocol.Widen       // that the machine wants of the watch
 	lately  *string              // the leader that was told of last, see leaderName
 	ended   bool
 	bare    bool // a lease was lost in this step: the next one offers nothing, see withdraw
@@ -76,7 +77,8 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 		return nil, err
 	}
 	l.watcher = newWatcher(l.ctx, &l.wg, nc, bucket, s.cfg.clock, filters(s.cfg))
-	l.watcher.note = l.unwatched
+	l.watcher.note, l.watcher.every = l.unwatched, s.cfg.TTL/3
+	l.watcher.idle = record.IdleKey(peer(s.cfg.InstanceID, s.cfg.WorkerOnly))
 	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
 	l.leaders = newLeaderCalls(s, l.ctx)
 	l.machine = protocol.New(s.machineConfig(bucket))

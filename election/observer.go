@@ -25,6 +25,7 @@ type Observer struct {
 	clock   clock.Clock
 	watcher *watcher
 	events  *fanout
+	workers bool // it shows worker-only members too
 
 	mu   sync.Mutex
 	view *protocol.View
@@ -49,8 +50,7 @@ type observeOptions struct {
 	domain, prefix string
 }
 
-// WithWorkers makes the observer watch worker-only members too. It then receives the heartbeats of
-// all members.
+// WithWorkers makes the observer show worker-only members too.
 func WithWorkers() ObserveOption { return func(o *observeOptions) { o.workers = true } }
 
 // WithSinks brings every event to the sinks, in order, from one goroutine that the observer owns.
@@ -92,10 +92,9 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, []string{record.CandidateFilter})
-	if options.workers {
-		o.watcher.wide.Store(1)
-	}
+	o.watcher = newWatcher(o.ctx, &o.wg, nc, b, o.clock, []string{record.AllFilter})
+	o.watcher.wide.Store(1) // no other watch shows the beats of idle members
+	o.workers = options.workers
 	failed := make(chan error, 1) // the first fault that no new watch will mend
 	o.events.sink(options.sinks)
 	var trouble atomic.Pointer[error] // of the last watch
@@ -156,6 +155,9 @@ func (o *Observer) take(b batch) error {
 	for i, ev := range b.events {
 		switch ev := ev.(type) {
 		case protocol.Delivered: // nobody else's time depends on this view, so a record counts from when it was stored
+			if !o.workers && ev.Peer.Class == record.Worker {
+				continue
+			}
 			o.view.Deliver(now.Add(-b.age(i)), ev.Entry, &o.news)
 			if ev.Entry.Kind == record.KindRole && ev.Entry.Form == record.FormMarker {
 				o.removed = append(o.removed, o.view.Role(ev.Entry.Name))

@@ -32,12 +32,13 @@ var (
 		"$JS.API.CONSUMER.DELETE.KV_roles.*", "$JS.FC.KV_roles.>",
 	}
 	listening = []string{"$ROLES.roles.*.ctl.a", "$ROLES.roles.*.ready.a"}
-	working   = slices.Concat(observing, []string{"$KV.roles.w.lease.w", "$KV.roles.w.member.w"})
+	working   = slices.Concat(observing, []string{"$KV.roles.w.lease.w", "$KV.roles.w.member.w", "$KV.roles.i.w.w"})
 )
 
 func leading(id string, roles ...string) []string {
 	set := slices.Concat(observing, []string{
-		"$KV.roles.c.lease.>", "$KV.roles.c.member.>", "$KV.roles.probe." + id, "$ROLES.roles.*.ready.>",
+		"$KV.roles.c.lease.>", "$KV.roles.c.member.>", "$KV.roles.i.c." + id, "$KV.roles.probe." + id,
+		"$ROLES.roles.*.ready.>",
 	})
 	for _, role := range roles {
 		set = append(set, "$KV.roles.c.role."+role)

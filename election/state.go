@@ -126,7 +126,9 @@ type MemberInfo struct {
 	Idle       bool          `json:"idle,omitempty"`
 	Draining   bool          `json:"draining,omitempty"`
 	TTL        time.Duration `json:"ttl"`
-	// LastSeen is how long ago this process saw its lease move.
+	// LastSeen is how long ago this process saw a heartbeat of the member. A process that leads
+	// nothing is not sent the heartbeats of idle members: of these it knows only since when they are
+	// idle.
 	LastSeen time.Duration        `json:"last_seen"`
 	Roles    []string             `json:"roles,omitempty"`
 	Meta     map[string]string    `json:"meta,omitempty"`

@@ -2,8 +2,6 @@ package election
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -40,12 +38,18 @@ func (b batch) age(event int) time.Duration {
 }
 
 // news reports whether the batch has delivered what somebody may wait for: a snapshot, the begin or
-// the end of a lease, a record that is not a lease. One that we know already, because we wrote it,
-// counts: its delivery proves that what came before it has been seen.
+// the end of a lease, a record that is neither a lease nor an idle beat. One that we know already,
+// because we wrote it, counts: its delivery proves that what came before it has been seen.
 func (b batch) news() bool {
 	return b.snapshot || slices.ContainsFunc(b.events, func(ev protocol.Event) bool {
 		e, ok := ev.(protocol.Delivered)
-		return ok && (e.Kind != record.KindLease || e.Form != record.FormRecord || !e.Lease.Alive() || e.Lease.Session == 0)
+		switch {
+		case !ok || e.Kind == record.KindIdle:
+			return false
+		case e.Kind == record.KindLease && e.Form == record.FormRecord && e.Lease.Alive():
+			return e.Lease.Session == 0
+		}
+		return true
 	})
 }
 
@@ -56,6 +60,7 @@ type watcher struct {
 	bucket  *natskv.Bucket
 	clock   clock.Clock
 	filters []string                      // one or two: each has a watch of its own
+	idle    string                        // where our own idle beats lie
 	broken  func(error)                   // a fault that no new watch will fix
 	note    func(err error, attempts int) // a fault that a new watch may fix
 
@@ -63,8 +68,13 @@ type watcher struct {
 	wg   *sync.WaitGroup
 	out  chan batch
 	wake chan struct{} // a new watch is wanted; one token says it
+	turn chan struct{} // the same, and the present one continues until then
 	wide atomic.Int32  // how many want the whole bucket
-	seen atomic.Uint64 // the highest revision that the receiver of the batches has seen, here or in an acknowledgement
+	own  atomic.Bool   // our own idle beats are wanted
+	asks atomic.Int32  // how many of them are to ask which leases it has shown
+	// every is how often the server says that it has nothing to deliver, 0 for the usual.
+	every time.Duration
+	seen  atomic.Uint64 // the highest revision that the receiver of the batches has seen, here or in an acknowledgement
 }
 
 func newWatcher(
@@ -72,25 +82,42 @@ func newWatcher(
 ) *watcher {
 	return &watcher{
 		ctx: ctx, wg: wg, nc: nc, bucket: bucket, clock: c, filters: filters, out: make(chan batch),
-		wake: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
 }
 
 // rebuild asks for a new watch and does not wait for it.
-func (w *watcher) rebuild() {
+func (w *watcher) rebuild() { signal(w.wake) }
+
+// signal leaves a token, if there is none.
+func signal(c chan<- struct{}) {
 	select {
-	case w.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
-// widen makes the watch carry every key, until the returned function is called.
+// suit makes the watch carry what the machine wants now, and not what it wanted before.
+func (w *watcher) suit(was, wants protocol.Widen) {
+	if wants.All != was.All {
+		delta := int32(1)
+		if was.All {
+			delta = -1
+		}
+		w.wide.Add(delta)
+	}
+	w.own.Store(wants.OwnIdle)
+	signal(w.turn)
+}
+
+// widen makes the watch carry every key, until the returned function is called. The present watch
+// continues until the next one is made.
 func (w *watcher) widen() (narrow func()) {
 	w.wide.Add(1)
-	w.rebuild()
+	signal(w.turn)
 	return func() {
 		w.wide.Add(-1)
-		w.rebuild()
+		signal(w.turn)
 	}
 }
 
@@ -135,72 +162,79 @@ func (w *watcher) pause(d time.Duration) {
 }
 
 // once makes a watch with that patience, and passes on what it delivers, until it ends or a new one
-// is wanted.
+// is wanted. One that is to carry other keys is made beside it, and takes its place.
 func (w *watcher) once(patience time.Duration) error {
 	select {
 	case <-w.wake: // this one is new
 	default:
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, patience)
-	defer cancel()
-	connection := w.nc.Stats().Reconnects
-	reset, ahead := w.inspect(ctx)
-	reset.Wide = w.wide.Load() > 0
-	filters := w.selected(reset.Wide)
-	reset.Split = len(filters) > 1
-	watches := make([]*natskv.Watch, len(filters))
-	for i, filter := range filters {
-		watch, err := w.bucket.Watch(ctx, w.nc, filter)
-		if err != nil {
-			return err
-		}
-		defer w.wg.Go(watch.Close) // it may wait for a frozen connection, so not here
-		watches[i] = watch
+	present, err := w.make(patience)
+	for present != nil && err == nil {
+		present, err = w.pass(present, patience)
 	}
-	if err := w.identify(ctx); err != nil {
-		return err
-	}
-	if w.nc.Stats().Reconnects != connection {
-		return nil // the watch and the answer may be of two systems
-	}
-	return w.pass(watches, reset, ahead)
+	return err
 }
 
-// pass passes on what the watches deliver, until one ends. The snapshot is complete when that of
-// each one is.
-func (w *watcher) pass(watches []*natskv.Watch, reset protocol.WatchReset, ahead *time.Duration) error {
-	if !w.send(batch{events: []protocol.Event{reset}}) {
-		return nil
+// turnAgain is how long after a watch beside the present one was not made the next attempt is.
+const turnAgain = time.Second
+
+// pass passes on what a watch delivers, until it ends or the one that was made beside it takes its
+// place. The snapshot is complete when that of each part is.
+func (w *watcher) pass(present *madeWatch, patience time.Duration) (next *madeWatch, err error) {
+	defer present.close(w.wg)
+	if !w.send(batch{events: []protocol.Event{present.reset}}) {
+		return nil, nil
 	}
-	var own <-chan natskv.Update
-	if len(watches) > 1 {
-		own = watches[1].C()
-	}
-	for incomplete := len(watches); ; {
+	var beside <-chan making
+	defer func() { // what comes too late is of no use
+		if late := beside; late != nil {
+			w.wg.Go(func() { (<-late).watch.close(w.wg) })
+		}
+	}()
+	turn := w.turn
+	var again <-chan time.Time
+	for {
 		var u natskv.Update
 		var ok bool
-		from := watches[0]
+		from := present.parts[0]
 		select {
-		case u, ok = <-watches[0].C():
-		case u, ok = <-own:
-			from = watches[1]
+		case u, ok = <-from.C():
+		case u, ok = <-present.part(1):
+			from = present.parts[1]
+		case u, ok = <-present.part(2):
+			from = present.parts[2]
+		case <-turn:
+			turn, beside = nil, w.makeBeside(patience)
+			continue
+		case <-again:
+			again, beside = nil, w.makeBeside(patience)
+			continue
+		case made := <-beside:
+			beside = nil
+			switch {
+			case made.watch != nil:
+				return made.watch, nil
+			case natskv.Permanent(made.err):
+				return nil, made.err
+			case made.err != nil && w.ctx.Err() == nil:
+				w.note(made.err, 1)
+			}
+			again = time.After(turnAgain)
+			continue
 		case <-w.wake:
-			return nil
+			return nil, nil
 		case <-w.ctx.Done():
-			return nil
+			return nil, nil
 		}
 		if !ok {
-			return from.Err()
+			return nil, from.Err()
 		}
-		if u.Snapshot {
-			incomplete--
-			u.Snapshot = incomplete == 0
+		ahead := present.ahead
+		if u = present.take(u); u.Snapshot {
+			present.ahead = nil
 		}
 		if !w.send(w.decode(u, ahead)) {
-			return nil
-		}
-		if u.Snapshot {
-			ahead = nil
+			return nil, nil
 		}
 	}
 }
@@ -232,82 +266,4 @@ func (w *watcher) send(b batch) bool {
 	case <-w.ctx.Done():
 		return false
 	}
-}
-
-func (w *watcher) selected(wide bool) []string {
-	if wide {
-		return []string{record.AllFilter}
-	}
-	return w.filters
-}
-
-// inspect says how far the bucket is. No answer proves nothing: then the watch is made anyway, and
-// finds out what is wrong. ahead is by how much the server's clock is ahead of ours, nil without an
-// answer.
-func (w *watcher) inspect(ctx context.Context) (reset protocol.WatchReset, ahead *time.Duration) {
-	// Read before the store is asked, and in this order: what the store shows is of a later time
-	// than this, and what is known was known by then.
-	reset.Known = w.seen.Load()
-	reset.Begun, reset.Last = record.Instant(w.clock.Now().Observer), reset.Known
-	ctx, cancel := context.WithTimeout(ctx, watchTimeout/3) // the rest is for the watch
-	defer cancel()
-	sent := time.Now()
-	state, err := w.bucket.Inspect(ctx)
-	if err != nil {
-		return reset, nil
-	}
-	by := state.Now.Sub(sent.Add(time.Since(sent) / 2))
-	// one that is being moved has others
-	reset.Single = state.Replicas == 1 && state.Current+state.Lagging+state.Offline == 0
-	reset.Told = reset.Single || state.Leader != ""
-	reset.Behind = state.Lagging+state.Offline > 0
-	reset.Last = state.LastSeq
-	return reset, &by
-}
-
-// identify refuses the watch of a bucket that is another one than at the opening. A watch ends with
-// its bucket: what the server says about the bucket after it was made holds of the watch, and was
-// it made of another one, that one is there by then. Without an answer there is no watch either: a
-// process that took the next bucket for this one would keep leading in it by a record that the next
-// bucket does not have.
-func (w *watcher) identify(ctx context.Context) error {
-	err := w.bucket.Identify(ctx, w.nc)
-	for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // one question has its own patience
-		err = w.bucket.Identify(ctx, w.nc)
-	}
-	switch {
-	case errors.Is(err, natskv.ErrOtherBucket):
-		return err
-	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("which bucket is being watched: %w", err)
-	case err != nil: // what it says about the bucket is for the next watch to find out, which asks twice
-		return fmt.Errorf("which bucket is being watched: %v", err)
-	}
-	return nil
-}
-
-const (
-	maxPatience = 4 * watchTimeout // so long is nothing seen, too, when the answer was lost with a connection
-	// enough is how long a watch has to have lasted for its end to have nothing to do with its
-	// making.
-	enough = time.Minute
-)
-
-// patience is how long the next watch may take to be made. One that was not made in time was not
-// because the server or this process has too much to do. Each new one costs the server as much as
-// the one before: many members that all had the same patience for good would keep each other from
-// ever being served.
-type patience time.Duration
-
-// after learns from a watch that lasted so long, its making included, and ended with err. It
-// reports whether it came too late.
-func (p *patience) after(lasted time.Duration, err error) (late bool) {
-	late = errors.Is(err, context.DeadlineExceeded)
-	switch {
-	case late:
-		*p = min(2**p, patience(maxPatience))
-	case lasted >= enough:
-		*p = patience(watchTimeout)
-	}
-	return late
 }

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// idleHeartbeat is how often the server sends a heartbeat when there is nothing to deliver.
-	idleHeartbeat = 2 * time.Second
-	// silentFor is how long a watch may be silent before it asks the server whether there is more:
-	// a little more than two heartbeats.
-	silentFor = 5 * time.Second
+	// idleHeartbeat is how often the server sends a heartbeat when there is nothing to deliver, as a
+	// rule. The server takes none that is more frequent than the least one. It forgets the consumer
+	// of a process that seems gone, so the most is well below that.
+	idleHeartbeat  = 2 * time.Second
+	leastHeartbeat = 100 * time.Millisecond
+	mostHeartbeat  = 5 * time.Second
 	// answerTime is how long the answer may take. A server that answers slowly is busy, and a new
 	// watch would give it more work.
 	answerTime = 30 * time.Second
@@ -54,7 +55,7 @@ func (a *consumerAnswer) fault() *jetstream.APIError { return a.Error }
 // every later one, in stream order. It has one replica, in memory, and no acknowledgements. If from
 // is set, it begins at that revision.
 func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver, filter string,
-	from uint64,
+	from uint64, every time.Duration,
 ) (consumer, error) {
 	cfg := jetstream.ConsumerConfig{
 		Name:              nuid.Next(),
@@ -63,7 +64,7 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver, filte
 		DeliverPolicy:     jetstream.DeliverLastPerSubjectPolicy,
 		AckPolicy:         jetstream.AckNonePolicy,
 		FlowControl:       true,
-		IdleHeartbeat:     idleHeartbeat,
+		IdleHeartbeat:     every,
 		InactiveThreshold: forgotten,
 		MemoryStorage:     true,
 		Replicas:          1,

@@ -160,7 +160,7 @@ func (s *Stream) Replicas() int { return s.replicas }
 // identity. Errors: also OtherBucketError.
 func (s *Stream) Watch(ctx context.Context, nc *nats.Conn, filter string, from uint64) (*Watch, error) {
 	on := connection(nc)
-	w, err := watch(ctx, nc, s.at, filter, from)
+	w, err := watch(ctx, nc, s.at, filter, from, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,8 @@ type Watch struct {
 	out      chan Update
 	// replies are flow control subjects to answer: at most one is open at a time.
 	replies *mailbox.Mailbox[string]
+	// silentFor is how long the watch may be silent before it asks the server whether there is more.
+	silentFor time.Duration
 
 	stop context.CancelFunc
 	wg   sync.WaitGroup
@@ -65,15 +67,27 @@ type Watch struct {
 // with one filter 60 ms. The permission is $JS.API.CONSUMER.CREATE.KV_<bucket>.*.<subject>, where
 // the subject is that of the filter.
 func (b *Bucket) Watch(ctx context.Context, nc *nats.Conn, filter string) (*Watch, error) {
-	return watch(ctx, nc, b.place(), filter, 0)
+	return b.WatchEvery(ctx, nc, filter, idleHeartbeat)
 }
 
-func watch(ctx context.Context, nc *nats.Conn, at place, filter string, from uint64) (*Watch, error) {
+// WatchEvery is Watch with heartbeats of the server that often, while it has nothing to deliver.
+// When two are missing, and the server has nothing more to send, the watch ends. every is kept
+// within 100 ms and 5 s; 0 means 2 s.
+func (b *Bucket) WatchEvery(ctx context.Context, nc *nats.Conn, filter string, every time.Duration) (*Watch, error) {
+	return watch(ctx, nc, b.place(), filter, 0, every)
+}
+
+func watch(ctx context.Context, nc *nats.Conn, at place, filter string, from uint64,
+	every time.Duration,
+) (*Watch, error) {
+	every = min(max(cmp.Or(every, idleHeartbeat), leastHeartbeat), mostHeartbeat)
 	w := &Watch{
 		nc: nc, at: at,
 		in:      mailbox.New[*nats.Msg](),
 		out:     make(chan Update),
 		replies: mailbox.New[string](),
+		// a little more than two heartbeats
+		silentFor: 5 * every / 2,
 	}
 	inbox := nc.NewInbox()
 	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) { w.in.Put(m) })
@@ -81,7 +95,7 @@ func watch(ctx context.Context, nc *nats.Conn, at place, filter string, from uin
 		return nil, fmt.Errorf("watch %s: %w", at, err)
 	}
 	sub.SetClosedHandler(func(string) { w.in.Close() })
-	if w.consumer, err = createConsumer(ctx, nc, at, inbox, cmp.Or(filter, ">"), from); err != nil {
+	if w.consumer, err = createConsumer(ctx, nc, at, inbox, cmp.Or(filter, ">"), from, every); err != nil {
 		_ = sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
 		if errors.Is(err, ErrBucketNotFound) || errors.Is(err, ErrJetStreamOff) {
 			err = verdict(ctx, nc, at)
@@ -145,7 +159,7 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 			return nil
 		}
 	}
-	silence := time.NewTimer(silentFor)
+	silence := time.NewTimer(w.silentFor)
 	defer silence.Stop()
 	var answered <-chan struct{} // not nil while the server is asked, after a silence
 	var batch []*nats.Msg
@@ -169,7 +183,7 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 			if !d.heard {
 				return w.unheard(sub.Subject)
 			}
-			return fmt.Errorf("%w: silent for %v, and until the server had answered", ErrWatchLost, silentFor)
+			return fmt.Errorf("%w: silent for %v, and until the server had answered", ErrWatchLost, w.silentFor)
 		}
 		stopped, err := d.take(batch)
 		clear(batch) // a large batch is not kept until the next message comes
@@ -180,7 +194,7 @@ func (w *Watch) deliver(alive context.Context, sub *nats.Subscription) error {
 			return nats.ErrConnectionClosed
 		}
 		answered = nil
-		silence.Reset(silentFor)
+		silence.Reset(w.silentFor)
 	}
 }
 
@@ -194,7 +208,7 @@ func (w *Watch) unheard(inbox string) error {
 		way = "where JetStream is imported as " + w.at.reach.prefix
 	}
 	return fmt.Errorf("%w: silent for %v, and nothing was ever delivered to %s: %s, the account that keeps %s has to "+
-		"export the stream %s.>, and this account has to import it", ErrWatchLost, silentFor, inbox, way, w.at, first)
+		"export the stream %s.>, and this account has to import it", ErrWatchLost, w.silentFor, inbox, way, w.at, first)
 }
 
 // ask makes the server answer on this connection, and reports when it has answered, or when that

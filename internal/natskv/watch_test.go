@@ -51,6 +51,9 @@ func keys(entries []Entry) string {
 	return strings.Join(out, " ")
 }
 
+// silentFor is how long a watch with the usual heartbeats may be silent.
+const silentFor = 5 * idleHeartbeat / 2
+
 func TestWatchEmptyBucket(t *testing.T) {
 	_, nc, b := newBucket(t)
 	w := newWatch(t, nc, b, "c.>")

@@ -78,6 +78,7 @@ func TestIdleHolder(t *testing.T) {
 func (g *rig) sees(key string, rec any) {
 	g.rev++
 	e := record.Decode(key, record.Encode(rec), g.rev, false, g.m.cfg.MaxTTL)
+	g.stands(key, e)
 	g.step(Delivered{&e})
 }
 

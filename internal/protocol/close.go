@@ -6,6 +6,7 @@ type closeState struct {
 	asked    bool
 	due      record.Instant // observer's scale: then it ends, drained or not
 	farewell bool           // our member record is removed, or its removal was tried
+	quiet    bool           // the same of our idle beats
 	retry    retry
 }
 
@@ -44,8 +45,31 @@ func (m *Machine) tryClose() {
 	case !c.farewell && m.self.Member != nil:
 		c.farewell = true
 		m.removeMember()
+	case !c.quiet && l.aside:
+		c.quiet = true
+		m.removeIdleBeat()
 	default:
 		m.writeClosed()
+	}
+}
+
+// removeIdleBeat leaves nothing of a session that was idle once. It may fail: the server expires
+// what is left.
+func (m *Machine) removeIdleBeat() {
+	p := m.self
+	m.lease.inflight = true
+	m.put(pending{
+		purpose: forFarewell, expect: p.Revision, stood: p.Revision,
+		entry: record.Entry{Kind: record.KindIdle, Peer: p.Peer, Form: record.FormMarker},
+	}, Write{
+		Key: record.IdleKey(p.Peer), Delete: true, GuardKey: record.LeaseKey(p.Peer), GuardRevision: p.Revision,
+		TTL: m.cfg.tombstoneTTL(),
+	}, nil)
+}
+
+func (m *Machine) farewellWritten(mine bool) {
+	if mine {
+		m.lease.inflight = false
 	}
 }
 

@@ -28,6 +28,8 @@ type Config struct {
 	Adopted   bool          // the bucket was purged to a floor: what is absent may be led
 
 	IdleFactor int
+	// Retention is after how long the server removes a lease that stands idle. Default an hour.
+	Retention time.Duration
 
 	// The simulation has few roles, and the shortest way to the store. Zero stands for the figures
 	// of together.go and window.go.
@@ -71,6 +73,7 @@ const (
 	explainTime = time.Second // a refusal that the view does not explain within it: rebuild the watch
 
 	minLeaseRetention = time.Minute // server-side TTL of a live lease: garbage collection only
+	idleRetention     = time.Hour   // of one that stands idle
 	probeTTL          = time.Minute
 	vacancyTTL        = 24 * time.Hour // of a role that nobody has claimed since: its name is forgotten then
 
@@ -91,6 +94,12 @@ func (c *Config) backoff(n int) time.Duration {
 	}
 	d := min(retryBase<<max(n-1, 0), retryCap)
 	return time.Duration(float64(d) * (0.9 + 0.2*c.Rand()))
+}
+
+// retention is the server-side TTL of a lease that stands idle. A third of it is much longer than
+// its beats are apart.
+func (c *Config) retention(ttl time.Duration) time.Duration {
+	return max(cmp.Or(c.Retention, idleRetention), 10*ttl)
 }
 
 // margin is the part of a lease of length ttl in which its holder no longer trusts it. It grows

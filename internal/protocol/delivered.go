@@ -22,6 +22,9 @@ func (d Delivered) apply(m *Machine) {
 	if e.Kind == record.KindLease && e.Peer == m.self.Peer {
 		m.seenOwnLease(e)
 	}
+	if e.Kind == record.KindIdle && e.Peer == m.self.Peer {
+		m.seenOwnIdleBeat(e)
+	}
 	if e.Kind == record.KindMember && e.Peer == m.self.Peer {
 		m.seenOwnMember(e)
 	}
@@ -32,8 +35,13 @@ func (d Delivered) apply(m *Machine) {
 	}
 	m.tellShown(e.Revision)
 	m.takeBackOvertaken()
-	if e.Kind == record.KindLease {
+	switch e.Kind {
+	case record.KindLease:
 		m.reviewOwnLease(e)
+	case record.KindIdle:
+		if e.Peer == m.self.Peer && m.phase == opening {
+			m.rivalMoved()
+		}
 	}
 }
 

@@ -35,6 +35,11 @@ type (
 	// RebuildWatch asks for a new watch; WatchReset and SnapshotDone follow.
 	RebuildWatch struct{ Reason string }
 
+	// Widen asks for a watch over every key, or for one that also shows our own idle beats, or, with
+	// neither, for the usual one again. The present watch continues until the next one is made;
+	// WatchReset and SnapshotDone follow.
+	Widen struct{ All, OwnIdle bool }
+
 	// BeginTerm starts the work of a term. Held is the session that holds it.
 	BeginTerm struct {
 		Role     string
@@ -133,6 +138,7 @@ type (
 func (Write) IsEffect()         {}
 func (WriteTogether) IsEffect() {}
 func (RebuildWatch) IsEffect()  {}
+func (Widen) IsEffect()         {}
 func (BeginTerm) IsEffect()     {}
 func (EndTerm) IsEffect()       {}
 func (Rotated) IsEffect()       {}

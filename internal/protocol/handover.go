@@ -68,7 +68,7 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 			continue
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
-		if !ok {
+		if !ok || !m.view.Heard(m.now.Observer, p) {
 			later = true
 		} else if best.Instance == "" || view.CompareContenders(&r.Role, c, best) < 0 {
 			best = c

@@ -18,6 +18,10 @@ type lease struct {
 	rev      uint64         // the highest revision known to be a beat of ours
 	beat     uint64         // the number of the last attempt; every attempt takes a new one
 	acked    uint64         // of the attempt that stands at rev
+	written  uint64         // of the last attempt at the lease itself
+	heard    uint64         // of the last beat beside the lease that is known to have landed
+	aside    bool           // there was an attempt beside the lease
+	renewAt  record.Instant // when a lease that stands idle is written again
 	sent     record.Instant // when that was
 	inflight bool
 	// acknowledged is the revision of a beat that has won over nothing: it stands when the watch
@@ -54,6 +58,7 @@ type attempt struct {
 	ttl   time.Duration
 	short bool
 	known uint64 // the highest revision known then
+	on    uint64 // the revision of the lease that it is beside; 0: it is of the lease
 }
 
 const longAgo = record.Instant(math.MinInt64 / 2)
@@ -103,7 +108,7 @@ func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 // that takes twice as long for a write as the store does (TestBehind).
 func (m *Machine) behind() bool {
 	l := &m.lease
-	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.sent > l.shown })
+	unseen := slices.IndexFunc(l.attempts, func(a attempt) bool { return a.on == 0 && a.sent > l.shown })
 	return unseen >= 0 && m.now.Holder >= l.attempts[unseen].sent.Add((m.cfg.TTL-m.cfg.Margin-m.cfg.Heartbeat)/6)
 }
 
@@ -174,28 +179,41 @@ func (m *Machine) beat(short bool) {
 	interval, ttl := m.pace(short)
 	short = ttl == m.cfg.TTL
 	l.beat++
-	state := record.Live
+	state, on := record.Live, uint64(0)
 	if !short {
 		state, l.idled = record.Idle, l.beat
+		if m.standsIdle() && m.now.Holder < l.renewAt {
+			on = l.rev
+		}
 	}
 	l.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { // one that landed so late would not be trusted
 		return a.sent.Add(a.ttl-m.cfg.margin(a.ttl)) <= m.now.Holder
 	})
-	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short, m.view.Last()})
+	l.attempts = append(l.attempts, attempt{l.beat, m.now.Holder, ttl, short, m.view.Last(), on})
 	l.inflight, l.nextBeat, l.interval = true, m.now.Holder.Add(interval), interval
 	if m.phase == open { // a shorter one that lands unnoticed shortens the wait of the others, so it shortens ours at once
 		l.deadline = min(l.deadline, m.now.Holder.Add(ttl-m.cfg.margin(ttl)))
 	}
 	m.opening.lastSent, m.opening.lastTTL = m.now.Observer, max(ttl, m.opening.lastTTL)
-
+	if on != 0 {
+		m.beatAside(on, ttl)
+		return
+	}
+	l.written = l.beat
+	retention := max(minLeaseRetention, 10*ttl)
+	if !short {
+		retention = m.cfg.retention(ttl)
+	}
 	rec := record.Lease{
 		V: record.Version, Session: l.number, Nonce: l.nonce, TTLms: ttl.Milliseconds(), Beat: l.beat, State: state,
-		Workers: m.view.Workers(),
+	}
+	if short {
+		rec.Workers = m.view.Workers()
 	}
 	m.put(pending{
 		purpose: forBeat, beat: l.beat, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},
-	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: max(minLeaseRetention, 10*ttl)}, rec)
+	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: retention}, rec)
 }
 
 func (m *Machine) heartbeatDone(p pending, w Written, mine bool) {
@@ -249,7 +267,8 @@ func (m *Machine) adopt(beat, rev uint64) {
 		return
 	}
 	a := l.attempts[i]
-	l.rev, l.acked, l.short, l.sent = rev, beat, a.short, a.sent
+	l.rev, l.acked, l.short, l.sent, l.heard = rev, beat, a.short, a.sent, 0
+	l.renewAt = a.sent.Add(m.cfg.retention(a.ttl) / 3)
 	l.deadline = a.sent.Add(a.ttl - m.cfg.margin(a.ttl))
 	if m.phase == opening {
 		m.opened(rev)

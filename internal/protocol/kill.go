@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // peerNotes is what the machine has under way for a peer's records.
@@ -37,13 +38,13 @@ func (m *Machine) reconcilePeer(p *PeerView) {
 	switch {
 	case t.inflight:
 	case m.mayKill(p):
-		due := m.killDue(p)
+		from, due := m.killDue(p)
 		switch turn := m.killTurn(p, due); {
 		case m.now.Observer < turn:
 			m.peersDue.Set(p, turn)
 		case !m.due(&t.retry):
 			m.peersDue.Set(p, t.retry.after)
-		case !m.watchedWholeWait(p, due):
+		case !m.watchedWholeWait(p, from, due):
 			m.suspect(p)
 		default:
 			m.kill(p)
@@ -84,24 +85,36 @@ func (m *Machine) mayKill(p *PeerView) bool {
 
 func (b Booked) apply(m *Machine) { m.view.Book(m.now.Observer, b.Peer, b.Session, &m.news) }
 
-// killDue is when p may be killed: its lease has stood at one revision for its own ttl since we
-// first saw that revision.
+// killDue is when p may be killed, and from when on that is waited for: its lease has stood at one
+// revision for its own ttl since we first saw that revision.
 //
 // A lease that cannot be read, or is gone, is waited for by the longest ttl in its last version and
 // in the roles of its session.
-func (m *Machine) killDue(p *PeerView) (due record.Instant) {
-	due = p.Seen.Add(m.patience(p))
-	if p.Form == record.FormRecord && !p.Lease.Alive() {
-		due = m.lostDue(p)
+//
+// An idle one stands still by itself. It is waited for by the ttl of its newest beat since that was
+// seen, by a process whose present watch shows such beats. All others conclude nothing from it.
+func (m *Machine) killDue(p *PeerView) (from, due record.Instant) {
+	from, ttl, told := m.view.Still(p)
+	switch {
+	case p.Form != record.FormRecord:
+		return from, from.Add(m.patience(p))
+	case !p.Lease.Alive():
+		return from, m.lostDue(p)
+	case p == m.self && p.Lease.State == record.Idle:
+		ttl = ttl * 2 / 3 // two of its intervals at least: a lease lasts three or more
 	}
-	if p.Form == record.FormRecord && p.Lease.State == record.Idle && p != m.self {
+	if due = from.Add(ttl); !told {
+		due = view.Never
+	}
+	if p.Lease.State == record.Idle && p != m.self {
 		for _, r := range p.Holds { // it says that it holds nothing, so it does not work; somebody needs the role
-			if !m.view.Dead(p.Peer, r.Role.Session) { // who needs what a former session held need not end this one
-				due = min(due, r.Seen.Add(r.Role.TTL()))
+			needed := r.Seen.Add(r.Role.TTL())
+			if needed < due && !m.view.Dead(p.Peer, r.Role.Session) { // who needs what a former one held ends nobody
+				from, due = r.Seen, needed
 			}
 		}
 	}
-	return due
+	return from, due
 }
 
 // killTurn is when the candidates that rank before us have had the time to do it.
@@ -119,9 +132,9 @@ func (m *Machine) killTurn(p *PeerView, due record.Instant) record.Instant {
 // one, again and again, and keep the store too busy to come in time. A process whose write is
 // refused has ended nobody, so this rule is for the sake of load, not of safety. (An idle session
 // that a role still names may be ended without.)
-func (m *Machine) watchedWholeWait(p *PeerView, due record.Instant) bool {
+func (m *Machine) watchedWholeWait(p *PeerView, from, due record.Instant) bool {
 	blind := m.now.Holder.Sub(m.lease.shown)
-	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= p.Seen.Add(due.Sub(p.Seen)/2)
+	return p == m.self || m.view.Whole() && m.now.Observer.Add(-blind) >= from.Add(due.Sub(from)/2)
 }
 
 // suspect looks at p again when the watch has shown our next beat.
@@ -176,13 +189,8 @@ func (m *Machine) lostDue(p *PeerView) record.Instant {
 	return due
 }
 
+// patience is how long a lease is waited for that cannot be read, or is gone.
 func (m *Machine) patience(p *PeerView) time.Duration {
-	if p.Form == record.FormRecord {
-		if p == m.self && p.Lease.State == record.Idle {
-			return p.Lease.TTL() * 2 / 3 // two of its intervals at least: a lease lasts three or more
-		}
-		return p.Lease.TTL()
-	}
 	longest := p.LastTTL
 	for _, r := range p.Holds {
 		longest = max(longest, r.Role.TTL())
@@ -215,7 +223,7 @@ func (m *Machine) queue(rank, of int) time.Duration {
 func (m *Machine) rankDelay(about *PeerView) time.Duration {
 	rank, all := 0, 0
 	for _, q := range m.view.Peers() {
-		if q != about && q != m.self && q.Peer.Class == record.Candidate && q.Active(m.now.Observer) {
+		if q != about && q != m.self && q.Peer.Class == record.Candidate && m.view.Active(m.now.Observer, q) {
 			if all++; q.Session() < m.lease.number {
 				rank++
 			}

@@ -47,6 +47,9 @@ type Machine struct {
 	slow       bool           // something may be in the slow lane
 	downSince  record.Instant // holder's scale; never while connected
 	rebuilding bool
+	width      Widen          // of the watch that is wanted
+	allFrom    record.Instant // not before a term has lasted for so long; holder's scale
+	allUntil   record.Instant // and for so long after it was needed last
 	ready      []readyAsk
 	readyUntil record.Instant
 	proofs     []*proof
@@ -199,6 +202,7 @@ func (m *Machine) session() {
 	if m.closing.asked && m.phase != ended {
 		m.tryClose()
 	}
+	m.chooseWatch()
 }
 
 func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }

@@ -13,6 +13,7 @@ type openState struct {
 	lastTTL  time.Duration
 	rival    string // nonce of a live lease under our id that is not ours
 	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
+	rivalAt  uint64 // and the number of its last idle beat
 	moves    int    // how often it has moved while we watched
 	revoked  uint64 // where a lease of ours was last seen to be revoked
 }
@@ -118,10 +119,10 @@ func (m *Machine) rivalMoved() {
 	if p.Form != record.FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
 		return
 	}
-	if p.Revision == m.opening.rivalRev {
+	if p.Revision == m.opening.rivalRev && p.IdleBeat() == m.opening.rivalAt {
 		return
 	}
-	m.opening.rivalRev = p.Revision
+	m.opening.rivalRev, m.opening.rivalAt = p.Revision, p.IdleBeat()
 	if p.Lease.Nonce != m.opening.rival {
 		m.opening.rival, m.opening.moves = p.Lease.Nonce, 0
 		return

@@ -47,6 +47,9 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	r.term = t
 	m.active.add(r)
 	m.expect(t.epoch, r.RoleView)
+	if m.leading == 0 {
+		m.allFrom = m.now.Holder.Add(m.cfg.Heartbeat)
+	}
 	m.leading++
 	m.running++
 	begin := BeginTerm{Role: r.Name, Epoch: t.epoch, Token: t.token, Session: t.session, Priority: r.priority}
@@ -188,8 +191,17 @@ func (m *Machine) handOver(r *role) {
 	case !m.due(&task.retry):
 		m.wakeRole(r.RoleView, task.retry.after)
 	case m.enter(r.RoleView):
-		m.vacate(r.RoleView, t.cause.String(), t.next, r.Role.Token != t.token && r.Role.Token != t.rotating)
+		m.vacate(r.RoleView, t.cause.String(), m.present(t.next), r.Role.Token != t.token && r.Role.Token != t.rotating)
 	}
+}
+
+// present is the candidate of that name if it is heard, else nobody: all others would wait for it.
+func (m *Machine) present(instance string) string {
+	p := m.view.Peer(record.Peer{Class: record.Candidate, Instance: instance})
+	if p == nil || !m.view.Heard(m.now.Observer, p) {
+		return ""
+	}
+	return instance
 }
 
 func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {

@@ -1,7 +1,10 @@
 package protocol
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,14 +13,18 @@ import (
 
 // rig drives a machine by hand against a store that answers at once, or, muted, not at all.
 type rig struct {
-	t    *testing.T
-	m    *Machine
-	now  record.Now
-	rev  uint64
-	n    int
-	effs []Effect
-	mute bool // store unreachable: writes stay unanswered
-	pend []Write
+	t     *testing.T
+	m     *Machine
+	now   record.Now
+	rev   uint64
+	n     int
+	effs  []Effect
+	mute  bool // store unreachable: writes stay unanswered
+	pend  []Write
+	width Widen // of its watch
+	wants Widen // of it
+	keeps bool  // the watch as it is
+	keys  map[string]record.Entry
 }
 
 func newRig(t *testing.T, mod func(*Config)) *rig {
@@ -42,6 +49,11 @@ func (g *rig) step(ev Event) []Effect {
 	out := g.m.Step(g.now, ev, nil)
 	g.effs = append(g.effs, out...)
 	for _, e := range out {
+		if w, ok := e.(Widen); ok {
+			if g.wants = w; !g.keeps {
+				g.watch(w)
+			}
+		}
 		if w, ok := e.(Write); ok {
 			if g.mute {
 				g.pend = append(g.pend, w)
@@ -58,9 +70,37 @@ func (g *rig) win(w Write, deliver bool) {
 	rev := g.rev
 	g.step(Written{ID: w.ID, Outcome: record.Won, Revision: rev})
 	e := record.Decode(w.Key, w.Value, rev, w.Delete, g.m.cfg.MaxTTL)
-	if deliver && e.Kind != record.KindOther {
+	g.stands(w.Key, e)
+	if deliver && g.shows(&e) {
 		g.step(Delivered{&e})
 	}
+}
+
+func (g *rig) stands(key string, e record.Entry) {
+	if g.keys == nil {
+		g.keys = map[string]record.Entry{}
+	}
+	g.keys[key] = e
+}
+
+// watch makes a new watch, which shows what stands.
+func (g *rig) watch(width Widen) {
+	g.width = width
+	g.step(WatchReset{Wide: width.All, OwnIdle: width.OwnIdle})
+	shown := slices.SortedFunc(maps.Values(g.keys), func(a, b record.Entry) int {
+		return cmp.Compare(a.Revision, b.Revision)
+	})
+	for _, e := range shown {
+		if g.shows(&e) {
+			g.step(Delivered{&e})
+		}
+	}
+	g.step(SnapshotDone{})
+}
+
+func (g *rig) shows(e *record.Entry) bool {
+	return e.Kind != record.KindOther &&
+		(g.width.All || e.Kind != record.KindIdle || g.width.OwnIdle && e.Peer == g.m.self.Peer)
 }
 
 func (g *rig) run(d time.Duration, every func()) {
@@ -237,6 +277,7 @@ func TestIdlePaceCountsWorkers(t *testing.T) {
 		}
 		lease(sees, record.Peer{Class: record.Worker, Instance: fmt.Sprint("w", i)}, l)
 	}
+	sees.step(Busy{true}) // as who hands out work is: only a session that works, or leads, sees all workers
 	sees.run(10*time.Second, nil)
 	if got := sees.m.self.Lease.Workers; got != 900 {
 		t.Errorf("it says that it sees %d workers, of 900", got)

@@ -12,6 +12,7 @@ type purpose uint8
 
 const (
 	forBeat purpose = iota + 1
+	forIdleBeat
 	forClose
 	forMember
 	forKill
@@ -142,6 +143,8 @@ func (w Written) apply(m *Machine) {
 	switch p.purpose {
 	case forBeat:
 		m.heartbeatDone(p, w, mine)
+	case forIdleBeat:
+		m.idleBeatDone(p, w, mine)
 	case forClose:
 		m.closeWritten(p, w, mine)
 	case forMember:
@@ -156,6 +159,8 @@ func (w Written) apply(m *Machine) {
 		m.rotationWritten(p, w, mine)
 	case forProof:
 		m.probeWritten(p.proof, w)
+	case forFarewell:
+		m.farewellWritten(mine)
 	}
 }
 

@@ -20,13 +20,14 @@ const (
 // Entry is one event of the watch, decoded. The machine never keeps a pointer to it.
 type Entry struct {
 	Kind     Kind
-	Peer     Peer   // of a lease or a member record
+	Peer     Peer   // of a lease, an idle beat or a member record
 	Name     string // of a role
 	Revision uint64
 	Form     Form
 	Problem  string // why Form is FormGarbage
 
 	Lease  Lease
+	Idle   IdleBeat
 	Member *Member
 	Role   Role
 }
@@ -44,6 +45,8 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 	switch e.Kind {
 	case KindLease:
 		e.Lease, err = DecodeLease(value, maxTTL)
+	case KindIdle:
+		e.Idle, err = DecodeIdleBeat(value, maxTTL)
 	case KindMember:
 		var m Member
 		m, err = DecodeMember(value)

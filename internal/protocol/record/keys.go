@@ -68,7 +68,7 @@ func LeaseKey(p Peer) string { return leasePrefix[p.Class] + p.Instance }
 // MemberKey is where the member record of p lies.
 func MemberKey(p Peer) string { return memberPrefix[p.Class] + p.Instance }
 
-// IdleKey is where p beats while it is idle.
+// IdleKey is where p beats while its lease stands idle. Only a watch over everything shows that.
 func IdleKey(p Peer) string { return idlePrefix[p.Class] + p.Instance }
 
 // RoleKey is where the record of a role lies; its revision is the epoch of the term it grants.

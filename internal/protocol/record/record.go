@@ -27,8 +27,10 @@ var (
 type LeaseState string
 
 const (
-	Live   LeaseState = "live"   // may hold roles
-	Idle   LeaseState = "idle"   // holds nothing and beats rarely; may be killed at once by a process that needs its roles
+	Live LeaseState = "live" // may hold roles
+	// Idle is a session that holds nothing, and beats rarely and elsewhere. A process that needs its
+	// roles may kill it at once.
+	Idle   LeaseState = "idle"
 	Closed LeaseState = "closed" // ended by its own process, after every term had drained
 	Killed LeaseState = "killed" // ended by another one, which had waited for it
 	// Revoked is a lease that was taken from its process, which nobody has waited for. To the
@@ -36,7 +38,7 @@ const (
 	Revoked LeaseState = "revoked"
 )
 
-// Lease is the record at c.lease.<instance>, rewritten by every heartbeat.
+// Lease is the record at c.lease.<instance>, rewritten by every heartbeat, but while it is idle.
 type Lease struct {
 	V       int        `json:"v"`
 	Session uint64     `json:"session"` // 0 in the first write: the record's own revision
@@ -53,6 +55,21 @@ func (l Lease) TTL() time.Duration { return time.Duration(l.TTLms) * time.Millis
 
 // Alive reports whether the record declares a session that has not ended.
 func (l Lease) Alive() bool { return l.State == Live || l.State == Idle }
+
+// IdleBeat is a heartbeat of a session whose lease stands idle at revision Lease. It is written on
+// the condition that the lease still does, and says nothing once the lease does not. A late copy of
+// an earlier beat may overwrite a later one, so the largest number counts.
+type IdleBeat struct {
+	V       int    `json:"v"`
+	Session uint64 `json:"session"`
+	Nonce   string `json:"nonce"`
+	Lease   uint64 `json:"lease"`
+	Beat    uint64 `json:"beat"`
+	TTLms   int64  `json:"ttl_ms"`
+}
+
+// TTL is how long an observer must see no later beat before it may kill the session.
+func (b IdleBeat) TTL() time.Duration { return time.Duration(b.TTLms) * time.Millisecond }
 
 // Candidacy is what a member says about itself for one role.
 type Candidacy struct {
@@ -138,6 +155,17 @@ func DecodeLease(b []byte, maxTTL time.Duration) (l Lease, err error) {
 		return l, errRevoked
 	}
 	return Lease{}, fmt.Errorf("%w: lease state %q", errGarbage, l.State)
+}
+
+// DecodeIdleBeat reads an idle beat; ttl_ms above maxTTL is refused.
+func DecodeIdleBeat(b []byte, maxTTL time.Duration) (i IdleBeat, err error) {
+	if err := decode(b, &i, &i.V); err != nil {
+		return IdleBeat{}, err
+	}
+	if i.Nonce == "" || i.Lease == 0 {
+		return IdleBeat{}, fmt.Errorf("%w: idle beat of no lease", errGarbage)
+	}
+	return i, checkTTL(i.TTLms, maxTTL)
 }
 
 // DecodeMember reads a member record.

@@ -11,18 +11,21 @@ import (
 
 var (
 	goodLease  = Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: Live}
+	goodBeat   = IdleBeat{V: 1, Session: 7, Nonce: "n", Lease: 9, Beat: 3, TTLms: 10_000}
 	goodMember = Member{V: 1, Session: 7, Roles: map[string]Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}}
 	goodRole   = Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000}
 	vacantRole = Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000}
 )
 
 func TestRecordsSurviveTheBucket(t *testing.T) {
-	for _, rec := range []any{goodLease, goodMember, goodRole, vacantRole} {
+	for _, rec := range []any{goodLease, goodBeat, goodMember, goodRole, vacantRole} {
 		var got any
 		var err error
 		switch rec.(type) {
 		case Lease:
 			got, err = DecodeLease(Encode(rec), time.Minute)
+		case IdleBeat:
+			got, err = DecodeIdleBeat(Encode(rec), time.Minute)
 		case Member:
 			got, err = DecodeMember(Encode(rec))
 		case Role:
@@ -50,10 +53,16 @@ func TestDecodeForms(t *testing.T) {
 		{"c.lease.a", `{"v":1,"state":"live","nonce":"n","ttl_ms":999999999}`, false, FormGarbage}, // for ever
 		{"c.lease.a", `{"v":1,"state":"asleep","nonce":"n","ttl_ms":1000}`, false, FormGarbage},    // an unknown state
 		{"c.lease.a", `{"v":1,"state":"killed","by":"b"}`, false, FormRecord},                      // needs no ttl
-		{"c.member.a", `{"v":1}`, false, FormGarbage},                                              // of no session
-		{"c.role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},                      // held by nobody
-		{"c.role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage},           // by a name that is none
-		{"c.role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                                  // nobody knows how long to wait
+		{"i.c.a", string(Encode(goodBeat)), false, FormRecord},
+		{"i.w.a", `{"v":1,"nonce":"n","lease":9,"beat":1,"ttl_ms":1000}`, false, FormRecord},
+		{"i.c.a", `{"v":1,"nonce":"n","beat":1,"ttl_ms":1000}`, false, FormGarbage},       // of no lease
+		{"i.c.a", `{"v":1,"lease":9,"beat":1,"ttl_ms":1000}`, false, FormGarbage},         // no nonce
+		{"i.c.a", `{"v":1,"nonce":"n","lease":9,"ttl_ms":999999999}`, false, FormGarbage}, // waited for without end
+		{"i.c.a", `{"v":2}`, false, FormNewer},
+		{"c.member.a", `{"v":1}`, false, FormGarbage},                                    // of no session
+		{"c.role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},            // held by nobody
+		{"c.role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage}, // by a name that is none
+		{"c.role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                        // nobody knows how long to wait
 		{"c.role.r", `{"v":1,"vacant":true,"ttl_ms":1000}`, false, FormRecord},
 	} {
 		e := Decode(c.key, []byte(c.value), 5, c.marker, time.Minute)
@@ -122,7 +131,8 @@ func known(t *testing.T, err error) {
 // proportion to its size.
 func FuzzDecode(f *testing.F) {
 	for key, rec := range map[string]any{
-		"c.lease.a": goodLease, "c.member.a": goodMember, "c.role.r": goodRole, "w.lease.w": goodLease, "probe.a": nil,
+		"c.lease.a": goodLease, "c.member.a": goodMember, "c.role.r": goodRole, "w.lease.w": goodLease, "i.c.a": goodBeat,
+		"probe.a": nil,
 	} {
 		f.Add(key, Encode(rec), uint64(5), false)
 		f.Add(key, []byte("{"), uint64(6), true)

@@ -16,7 +16,7 @@ func recordSeeds(f *testing.F) {
 		many.Roles[role] = Candidacy{Priority: 3, Takeover: true, Eligible: true}
 	}
 	for _, record := range []any{
-		goodLease, goodMember, goodRole, vacantRole, many,
+		goodLease, goodBeat, goodMember, goodRole, vacantRole, many,
 		Lease{V: 1, State: Killed, By: "b"},
 		Lease{V: 1, State: Closed, Session: 4},
 		Lease{V: 1, Session: 4, Nonce: "n", TTLms: 120_000, State: Idle, Beat: 1<<64 - 1},
@@ -43,6 +43,7 @@ func FuzzRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for what, read := range map[string]func([]byte) (any, error){
 			"lease":  func(b []byte) (any, error) { l, err := DecodeLease(b, time.Minute); return l, err },
+			"idle":   func(b []byte) (any, error) { i, err := DecodeIdleBeat(b, time.Minute); return i, err },
 			"member": func(b []byte) (any, error) { m, err := DecodeMember(b); return m, err },
 			"role":   func(b []byte) (any, error) { r, err := DecodeRole(b, time.Minute); return r, err },
 		} {

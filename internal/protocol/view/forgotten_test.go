@@ -13,7 +13,7 @@ import (
 func TestForgottenPeers(t *testing.T) {
 	v := New[none, none](time.Minute)
 	var n News[none, none]
-	v.BeginWatch(Watch{Wide: true}, record.Peer{})
+	v.BeginWatch(Watch{Wide: true, Remember: true}, record.Peer{})
 	v.EndSnapshot(1, nil, &n)
 	v.SeenAll()
 	rev := uint64(1)

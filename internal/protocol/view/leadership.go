@@ -30,7 +30,7 @@ func (v *View[P, R]) Leadership(now record.Instant, r *Role[P, R]) Leadership {
 		return Dead
 	}
 	p := v.peers[r.Role.Holder()]
-	if p.Active(now) && p.Lease.State == record.Live && p.Session() == r.Role.Session {
+	if v.Active(now, p) && p.Lease.State == record.Live && p.Session() == r.Role.Session {
 		return Leading
 	}
 	return Silent

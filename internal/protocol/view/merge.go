@@ -22,7 +22,7 @@ func (n *News[P, R]) Reset() {
 
 // Deliver takes in an entry that the watch has delivered.
 func (v *View[P, R]) Deliver(now record.Instant, e *record.Entry, n *News[P, R]) {
-	if v.split && e.Peer.Class == record.Worker {
+	if v.split && e.Peer.Class == record.Worker || e.Kind == record.KindIdle && !v.wide {
 		v.own = max(v.own, e.Revision)
 	} else {
 		v.delivered = max(v.delivered, e.Revision)
@@ -60,6 +60,8 @@ func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 	switch e.Kind {
 	case record.KindLease:
 		v.mergeLease(now, e, n)
+	case record.KindIdle:
+		v.mergeIdle(now, e)
 	case record.KindMember:
 		v.mergeMember(now, e, n)
 	case record.KindRole:
@@ -89,7 +91,8 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 	if e.Form == record.FormRecord && signs(&e.Lease) {
 		p.lived = now
 	}
-	p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false
+	v.setLease(p, e.Form, e.Lease)
+	p.Revision, p.Seen, p.denied = e.Revision, now, false
 	if e.Form != record.FormRecord {
 		v.cannotRead(now, p)
 	}
@@ -247,8 +250,11 @@ func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
 	if w.Last < w.Known {
 		v.noteOlder(w.Last+1, w.Told)
 	}
-	if w.Wide {
+	v.ownIdle = w.OwnIdle
+	if w.Wide && w.Remember {
 		v.forgotten = map[record.Peer]struct{}{}
+	}
+	if w.Wide {
 		return
 	}
 	for i := len(v.peerList) - 1; i >= 0; i-- {
@@ -286,7 +292,8 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 			}
 			v.keepSigns(p)
 			belonged := p.Belongs()
-			p.Form, p.Lease, p.Seen = record.FormMissing, record.Lease{}, now
+			v.setLease(p, record.FormMissing, record.Lease{})
+			p.Seen = now
 			v.offered(p, belonged, n)
 			v.cannotRead(now, p)
 			for _, r := range p.Holds {
@@ -315,7 +322,7 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 	for i := len(v.peerList) - 1; i >= 0; i-- {
 		v.forget(v.peerList[i])
 	}
-	v.whole = true
+	v.whole, v.wholeSince = true, now
 	v.settleDoubt()
 	if !v.complete {
 		v.complete, v.since = true, now
@@ -327,7 +334,7 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 // revision.
 func (v *View[P, R]) Deny(e *record.Entry, revision uint64) {
 	switch p, r := v.peers[e.Peer], v.roles[e.Name]; {
-	case e.Kind == record.KindLease && p != nil:
+	case (e.Kind == record.KindLease || e.Kind == record.KindIdle) && p != nil: // the guard of an idle beat is the lease
 		p.denied = p.denied || p.Revision == revision
 	case e.Kind == record.KindMember && p != nil:
 		p.memberDenied = p.memberDenied || p.MemberRevision == revision

@@ -44,7 +44,8 @@ func (v *View[P, R]) Successor(now record.Instant, r *Role[P, R]) string {
 
 func (v *View[P, R]) Contender(now record.Instant, role string, p *Peer[P, R]) (c Contender, ok bool) {
 	said, ok := p.Member.Candidacy(role)
-	if !ok || !said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now) || p.Peer.Class != record.Candidate {
+	if !ok || !said.Eligible || p.Member.Draining || !p.Belongs() || !v.Active(now, p) ||
+		p.Peer.Class != record.Candidate {
 		return c, false
 	}
 	return Contender{p.Peer.Instance, p.Session(), said.Priority, said.Takeover}, true

@@ -21,21 +21,25 @@ type View[P, R any] struct {
 	roles    map[string]*Role[P, R]
 	peerList []*Peer[P, R] // the same, in the order of their first mention
 	roleList []*Role[P, R]
-	// forgotten are the peers that the present watch over everything has shown to be gone.
-	forgotten map[record.Peer]struct{}
-	self      *Peer[P, R] // our own slot, never forgotten; nil for an observer
-	last      uint64      // the highest revision seen
-	delivered uint64      // the highest one of the present watch
-	own       uint64      // if the present watch is split, the same of the one over workers
-	known     uint64      // the highest one seen before the present watch was made
-	single    bool        // the present watch is over a store with one replica
-	regressed bool        // the store has lost what was known
-	gen       uint32      // counts watches: an entry that the present one did not deliver may be gone
-	complete  bool        // one initial snapshot has arrived whole
-	wide      bool        // the present watch carries every key
-	split     bool        // the records of workers come by a watch of their own
-	whole     bool        // and its snapshot has arrived whole
-	since     record.Instant
+	// forgotten are the peers that the present watch over everything has shown to be gone, if somebody
+	// is to ask for them.
+	forgotten  map[record.Peer]struct{}
+	idlers     int         // other candidates whose lease stands idle
+	self       *Peer[P, R] // our own slot, never forgotten; nil for an observer
+	last       uint64      // the highest revision seen
+	delivered  uint64      // the highest one of the present watch
+	own        uint64      // if the present watch is split, the same of the one over workers
+	known      uint64      // the highest one seen before the present watch was made
+	single     bool        // the present watch is over a store with one replica
+	regressed  bool        // the store has lost what was known
+	gen        uint32      // counts watches: an entry that the present one did not deliver may be gone
+	complete   bool        // one initial snapshot has arrived whole
+	wide       bool        // the present watch carries every key
+	split      bool        // the records of workers come by a watch of their own
+	whole      bool        // and its snapshot has arrived whole
+	ownIdle    bool        // it carries our own idle beats
+	wholeSince record.Instant
+	since      record.Instant
 	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it
 	// may lead what its lease does not tell of any more.
 	unread record.Instant
@@ -58,7 +62,8 @@ type Peer[P, R any] struct {
 	Seen     record.Instant // since when its lease stands at Revision
 	EndSeen  record.Instant // when a session of it was last seen to have ended
 	lived    record.Instant // when a session of it was last seen to live, Never: not yet
-	LastTTL  time.Duration  // of the last lease that could be read
+	LastTTL  time.Duration  // of the last lease that could be read, or its last idle beat
+	beat     idleBeat       // the last one of the lease as it stands
 
 	Member         *record.Member // the newest that could be read; nil when there is none
 	MemberRevision uint64
@@ -175,12 +180,6 @@ func (v *View[P, R]) Closed(p record.Peer, s uint64) bool {
 	return l != nil && l.Form == record.FormRecord && l.Lease.State == record.Closed && l.Lease.Session == s
 }
 
-// Active reports whether the lease of p declares a session and has moved within its time, as seen
-// at now.
-func (p *Peer[P, R]) Active(now record.Instant) bool {
-	return p.Form == record.FormRecord && p.Lease.Alive() && now.Sub(p.Seen) < p.Lease.TTL()
-}
-
 // Belongs reports whether the member record is of the present session of p.
 func (p *Peer[P, R]) Belongs() bool {
 	return p.Member != nil && p.Form == record.FormRecord && p.Lease.Alive() && p.Member.Session == p.Session()
@@ -235,6 +234,7 @@ func (v *View[P, R]) Book(now record.Instant, p record.Peer, session uint64, n *
 }
 
 func (v *View[P, R]) drop(p *Peer[P, R]) {
+	v.setLease(p, record.FormNone, record.Lease{})
 	if p.Member != nil {
 		for name := range p.Member.Roles {
 			r := v.Mention(name)
@@ -248,7 +248,7 @@ func (v *View[P, R]) drop(p *Peer[P, R]) {
 	v.peerList[len(v.peerList)-1] = nil
 	v.peerList = v.peerList[:len(v.peerList)-1]
 	delete(v.peers, p.Peer)
-	p.Form, p.Member = record.FormNone, nil // a list that still has it finds nothing to do
+	p.Member = nil // a list that still has it finds nothing to do
 }
 
 // Own returns the entry of the owner's own slot, which is never forgotten.

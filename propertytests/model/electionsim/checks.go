@@ -1,6 +1,7 @@
 package electionsim
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	}
 	role, isRole := strings.CutPrefix(x.Key, "c.role.")
 	switch {
-	case x.Key == record.LeaseKey(p.peer()):
+	case p.beatsBy(x.Key):
 		p.steady++
 	default:
 		p.other++
@@ -159,14 +160,17 @@ func (p *process) checkEvicted(t *work) {
 }
 
 // checkKill: a process that is killed has stopped believing in its session, by its own clock,
-// unless it had said that it is idle, and a role or a new process of its name was waiting for it;
-// and then nothing is at work under it.
+// unless it had said that it is idle, for then nothing is at work under it. (When an idle session
+// may be judged, checkJudgement says.)
 func (w *world) checkKill(by *process, c *commit) {
 	past := w.store.keys[c.key]
 	if len(past) < 2 {
 		return
 	}
-	mayEnd := past[len(past)-2].entry.Lease.State == record.Idle && (by.instance == c.entry.Peer.Instance || w.hasHeld(c))
+	mayEnd := past[len(past)-2].entry.Lease.State == record.Idle
+	if mayEnd {
+		w.Counts.IdleKills++
+	}
 	for _, p := range w.members {
 		if !p.alive || p.session == 0 || p.session != c.entry.Lease.Session || p.instance != c.entry.Peer.Instance ||
 			mayEnd && p.working == 0 {
@@ -179,8 +183,9 @@ func (w *world) checkKill(by *process, c *commit) {
 }
 
 // checkJudgement: nobody tries to end a session because its own watch does not come. When the
-// session had stood still for half its lease something was written that it has been shown. (An idle
-// lease may be ended early, for a role.)
+// session had stood still for half its lease something was written that it has been shown. An idle
+// one is judged by a watch that shows idle beats, and by its newest one; or ended for a role, or
+// for a new process of its name.
 func (p *process) checkJudgement(x protocol.Write) {
 	w := p.w
 	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindLease ||
@@ -189,7 +194,13 @@ func (p *process) checkJudgement(x protocol.Write) {
 	}
 	past := w.store.keys[x.Key]
 	i := slices.IndexFunc(past, func(c *commit) bool { return c.entry.Revision == x.Expect })
-	if i < 0 || past[i].entry.Lease.State != record.Live {
+	switch {
+	case i < 0 || past[i].entry.Form != record.FormRecord:
+		return
+	case past[i].entry.Lease.State == record.Idle:
+		p.checkIdleJudgement(past[i])
+		return
+	case past[i].entry.Lease.State != record.Live:
 		return
 	}
 	if half := past[i].at + p.lasts(past[i].entry.Lease.TTL()/2) - rounding; p.shownAt < half {
@@ -200,9 +211,10 @@ func (p *process) checkJudgement(x protocol.Write) {
 // hasHeld reports whether a role was ever held by the session that c ends; or, so far as anybody
 // knows, by a later one of that instance, which is lost.
 func (w *world) hasHeld(c *commit) bool {
+	session := cmp.Or(c.entry.Lease.Session, c.entry.Revision)
 	held := func(r *commit) bool {
 		return r.entry.Kind == record.KindRole && r.entry.Role.ID == c.entry.Peer.Instance &&
-			r.entry.Role.Session >= c.entry.Lease.Session
+			r.entry.Role.Session >= session
 	}
 	return slices.ContainsFunc(w.store.log, held) || slices.ContainsFunc(w.store.lost, held)
 }

@@ -15,6 +15,7 @@ type Counts struct {
 	Terms, QuietTerms, Claims, UnknownClaims    int // QuietTerms: since everything has converged
 	Vacates, Sweeps, Rotations, Returned, Stuck int
 	Kills, Evictions, MarkersOverLive, Wiped    int
+	IdleBeats, IdleKills, Widened, Expired      int // IdleKills: of idle sessions; Expired: by the server
 	Orphans, MutedIdle, Unseen, Errands         int
 	Lost, LostAcks, Late, UnknownBeats          int
 	Again, Outdated                             int // answers that came twice; after another write of that key was sent
@@ -75,6 +76,10 @@ func (c *Counts) Add(d Counts) {
 		{&c.Returned, d.Returned},
 		{&c.Stuck, d.Stuck},
 		{&c.Kills, d.Kills},
+		{&c.IdleBeats, d.IdleBeats},
+		{&c.IdleKills, d.IdleKills},
+		{&c.Widened, d.Widened},
+		{&c.Expired, d.Expired},
 		{&c.Evictions, d.Evictions},
 		{&c.MarkersOverLive, d.MarkersOverLive},
 		{&c.Wiped, d.Wiped},

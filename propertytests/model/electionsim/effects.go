@@ -23,6 +23,10 @@ func (p *process) carryOut(e protocol.Effect) {
 	case protocol.RebuildWatch:
 		w.Counts.Rebuilds++
 		p.rebuild()
+	case protocol.Widen:
+		w.Counts.Widened++
+		p.width = e
+		p.rewatch()
 	case protocol.BeginTerm:
 		p.begin(e)
 	case protocol.EndTerm:

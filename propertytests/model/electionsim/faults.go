@@ -144,6 +144,7 @@ func (p *process) suffer(f Fault, role string) {
 	case StallWatch, KillWatch:
 		if p.feed != nil {
 			p.feed.stalled, p.feed.dead = w.now+f.For, f.Kind == KillWatch
+			p.feed.missHeartbeats()
 		}
 	case Blind, Deaf:
 		p.blind = w.now + f.For
@@ -153,6 +154,7 @@ func (p *process) suffer(f Fault, role string) {
 		}
 		if p.feed != nil {
 			p.feed.stalled = p.blind
+			p.feed.missHeartbeats()
 		}
 	case Mute:
 		p.muteFor = f.For

@@ -17,12 +17,20 @@ type feed struct {
 	pumping bool
 	stalled time.Duration // delivers nothing until then
 	dead    bool
+	wide    bool // it is of every key
+	own     bool // and of our own idle beats
 }
 
 // rebuild makes a new watch after a while; one that is being made is enough.
 func (p *process) rebuild() {
-	w := p.w
 	p.feed = nil
+	p.rebuilds++
+	p.rewatch()
+}
+
+// rewatch makes a new watch after a while; the present one continues until then.
+func (p *process) rewatch() {
+	w := p.w
 	p.building++
 	building, life := p.building, p.life
 	delay := w.between(2*time.Millisecond, watching)
@@ -52,7 +60,7 @@ func (p *process) watch() {
 		rev -= min(uint64(w.rng.IntN(30)), rev-first+1)
 		w.Counts.Lagging++
 	}
-	f := &feed{p: p, in: in, next: int(rev - first + 1)}
+	f := &feed{p: p, in: in, next: int(rev - first + 1), wide: p.plan.Wide || p.width.All, own: p.width.OwnIdle}
 	p.feed = f
 	w.Counts.Watches++
 	last := rev // by the word of a leader that does not know yet that it is none
@@ -60,7 +68,7 @@ func (p *process) watch() {
 		last = in.next() - 1 // or of one that takes this replica to be up to date
 	}
 	reset := protocol.WatchReset{
-		Wide: p.plan.Wide, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
+		Wide: f.wide, OwnIdle: f.own, Known: p.m.View().Last(), Begun: p.now(w.now).Observer,
 		Told: true, Single: in.single, Last: last,
 		Behind: rev < in.next()-1 && rev%2 == 0, // which may have noticed that it is cut off, or not
 	}
@@ -69,7 +77,7 @@ func (p *process) watch() {
 	}
 	p.hear(reset)
 	for _, c := range in.snapshot(rev) {
-		if p.watches(c) {
+		if f.shows(c) {
 			p.shownAt = max(p.shownAt, c.at)
 			p.hear(protocol.Delivered{Entry: &c.entry})
 		}
@@ -78,21 +86,34 @@ func (p *process) watch() {
 	f.pump()
 }
 
-// watches reports whether the filters of this process's watch select a key.
-func (p *process) watches(c *commit) bool {
+// shows reports whether the filters of the watch select a key.
+func (f *feed) shows(c *commit) bool {
 	switch e := &c.entry; e.Kind {
 	case record.KindRole:
 		return true
 	case record.KindLease, record.KindMember:
-		return e.Peer.Class == record.Candidate || p.plan.Wide || e.Peer == p.peer()
+		return e.Peer.Class == record.Candidate || f.wide || e.Peer == f.p.peer()
+	case record.KindIdle:
+		return f.wide || f.own && e.Peer == f.p.peer()
 	}
 	return false
+}
+
+// missHeartbeats ends a watch that shows nothing, not even the server's heartbeats: a driver asks
+// for three of them in a lease, and makes a new watch when two are missing.
+func (f *feed) missHeartbeats() {
+	p := f.p
+	p.w.after(p.lasts(2*p.cfg.TTL/3), func() {
+		if p.feed == f && (f.dead || p.w.now < f.stalled) {
+			p.rebuild()
+		}
+	})
 }
 
 // pump schedules the next delivery.
 func (f *feed) pump() {
 	w, log := f.p.w, f.in.log
-	for f.next < len(log) && !f.p.watches(log[f.next]) {
+	for f.next < len(log) && !f.shows(log[f.next]) {
 		f.next++
 	}
 	if f.pumping || f.dead || f.p.feed != f || f.next >= len(log) {
@@ -124,7 +145,7 @@ func (f *feed) deliver() {
 			w.Counts.Skipped++
 			continue
 		}
-		if f.p.watches(c) {
+		if f.shows(c) {
 			f.p.shownAt = max(f.p.shownAt, c.at)
 			f.p.hear(protocol.Delivered{Entry: &c.entry})
 			break

@@ -59,7 +59,7 @@ var all = []mutants.Mutant{
 		{"\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
 	}},
 	{Name: "who sees nothing judges", Edits: []mutants.Edit{
-		{"case !m.watchedWholeWait(p, due):", "case false:"},
+		{"case !m.watchedWholeWait(p, from, due):", "case from > due:"},
 	}},
 	{Name: "no short beat before a claim", Edits: []mutants.Edit{
 		{
@@ -71,11 +71,11 @@ var all = []mutants.Mutant{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 	}},
 	{Name: "an idle session is ended for what a former one held", Edits: []mutants.Edit{
-		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
+		{"if needed < due && !m.view.Dead(p.Peer, r.Role.Session) { // who", "if needed < due { // who"},
 	}},
 	{Name: "both of them", Edits: []mutants.Edit{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
-		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
+		{"if needed < due && !m.view.Dead(p.Peer, r.Role.Session) { // who", "if needed < due { // who"},
 	}},
 	{Name: "work is begun under an idle lease", Edits: []mutants.Edit{
 		{"return m.phase == open && m.trusted() && m.lease.awake()", "return m.phase == open && m.trusted()"},
@@ -88,9 +88,8 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "a worker's lease is not waited for to its end", Edits: []mutants.Edit{
 		{
-			"\t\treturn p.Lease.TTL()\n\t}\n\tlongest",
-			"\t\tif p.Peer.Class == record.Worker {\n\t\t\treturn p.Lease.TTL() / 2\n\t\t}\n\t\treturn p.Lease.TTL()\n\t}\n" +
-				"\tlongest",
+			"if due = from.Add(ttl); !told {",
+			"if p.Peer.Class == record.Worker {\n\t\tttl /= 2\n\t}\n\tif due = from.Add(ttl); !told {",
 		},
 	}},
 	{Name: "no confirmation before a hand-over", Edits: []mutants.Edit{
@@ -106,10 +105,10 @@ var all = []mutants.Mutant{
 			"\tif true {\n\t\tif command != 0 {\n\t\t\tr.term.waiting = append(r.term.waiting, command)\n\t\t}\n" +
 				"\t\tm.endTerm(r, cause, target)\n\t\treturn\n\t}\n\th := &r.term.handover\n\th.target, h.cause",
 		},
-		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
+		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !v.Active(now, p)", "!said.Eligible"},
 	}},
 	{Name: "no liveness before a hand-over", Edits: []mutants.Edit{
-		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !p.Active(now)", "!said.Eligible"},
+		{"!said.Eligible || p.Member.Draining || !p.Belongs() || !v.Active(now, p)", "!said.Eligible"},
 	}, By: &beside},
 	{Name: "trust counts from the reply", Edits: []mutants.Edit{
 		{"l.deadline = a.sent.Add(", "l.deadline = m.now.Holder.Add("},
@@ -129,16 +128,16 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "unknown is refused", Edits: []mutants.Edit{
 		{
-			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.nextBeat = m.now.Holder // the retry",
 			"\t\tl.attempts = slices.DeleteFunc(l.attempts, func(a attempt) bool { return a.beat == p.beat })\n" +
-				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+				"\t\tl.nextBeat = m.now.Holder // the retry",
 		},
 	}},
 	{Name: "unknown is won: a beat", Edits: []mutants.Edit{
 		{
-			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.nextBeat = m.now.Holder // the retry",
 			"\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n" +
-				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+				"\t\tl.nextBeat = m.now.Holder // the retry",
 		},
 	}},
 	{Name: "unknown is won: a claim", Edits: []mutants.Edit{
@@ -166,12 +165,12 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "the wait does not start again", Edits: []mutants.Edit{
 		{
-			"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false",
-			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false",
+			"p.Revision, p.Seen, p.denied = e.Revision, now, false",
+			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.denied = e.Revision, false",
 		},
 	}},
 	{Name: "four leases are waited for before a kill", Edits: []mutants.Edit{
-		{"\t\treturn p.Lease.TTL()\n\t}\n\tlongest", "\t\treturn 4 * p.Lease.TTL()\n\t}\n\tlongest"},
+		{"if due = from.Add(ttl); !told {", "if due = from.Add(4 * ttl); !told {"},
 	}},
 	{Name: "a refusal of long ago is waited for", Edits: []mutants.Edit{
 		{"\tif explained(p) {\n\t\tt.retry = retry{}", "\tif false {\n\t\tt.retry = retry{}"},

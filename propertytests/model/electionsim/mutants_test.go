@@ -2,6 +2,7 @@ package electionsim
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
@@ -15,7 +16,7 @@ var suite = mutants.Suite{
 		Args: []string{"-rapid.shrinktime", "1ms", "-sim.schedules", "6000", "-test.timeout", "20m"},
 		Says: says,
 	},
-	Mutants: all,
+	Mutants: slices.Concat(all, idle),
 }
 
 var says = regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`)

@@ -16,7 +16,7 @@ func (p *process) send(x protocol.Write) {
 	fate, sentTo, known := &landing{}, p.reaches(), p.m.View().Last()
 	p.latest[x.Key] = x.ID
 	p.fly(x, 1)
-	beat := x.Key == record.LeaseKey(p.peer())
+	beat := p.beatsBy(x.Key)
 	if beat {
 		p.beats[x.ID] = fate
 		p.fallMute(x)
@@ -68,6 +68,7 @@ func (p *process) send(x protocol.Write) {
 			reply.Outcome, reply.Revision = record.Won, c.entry.Revision
 			w.landed(p, x, c)
 			w.committed(c)
+			w.expireInTime(c, x.TTL)
 		default:
 			w.late(sentTo, nil)
 		}
@@ -117,7 +118,8 @@ func (p *process) again(x protocol.Write, reply protocol.Written) {
 // stands.
 func (p *process) fallMute(x protocol.Write) {
 	w := p.w
-	if p.muteFor == 0 || w.quiet || record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != record.Idle {
+	e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
+	if p.muteFor == 0 || w.quiet || e.Kind != record.KindIdle && e.Lease.State != record.Idle {
 		return
 	}
 	w.Counts.MutedIdle++

@@ -40,11 +40,13 @@ type process struct {
 	unheard    []func(error) // writes that nobody received, and are asked about: told what has become of them
 	blind      time.Duration // until then no watch delivers anything, nor does a new one
 	building   int
-	snapshots  int           // complete ones that the machine was told of
-	shownAt    time.Duration // when the last of what the watch has shown was written
-	partial    bool          // a snapshot is being told, which takes no time here
-	mistakenAt time.Duration // when what it has was last taken for something that is lost, 0: never
-	beatLostAt time.Duration // when a beat of its session was last lost, 0: none
+	rebuilds   int            // the new watches without the present one
+	width      protocol.Widen // that its machine wants of its watch
+	snapshots  int            // complete ones that the machine was told of
+	shownAt    time.Duration  // when the last of what the watch has shown was written
+	partial    bool           // a snapshot is being told, which takes no time here
+	mistakenAt time.Duration  // when what it has was last taken for something that is lost, 0: never
+	beatLostAt time.Duration  // when a beat of its session was last lost, 0: none
 	timer      int
 	idle       int // ticks in a row that came at once
 
@@ -127,7 +129,7 @@ func (p *process) start() {
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
 	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false
-	p.errands, p.working, p.closing = 0, 0, false
+	p.errands, p.working, p.closing, p.width = 0, 0, false, protocol.Widen{}
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest, p.below = map[string]protocol.WriteID{}, map[uint64]bool{}
 	p.flying, p.halved = map[string]int{}, map[string]int{}
@@ -141,7 +143,8 @@ func (p *process) start() {
 	p.cfg = protocol.Config{
 		Instance: p.instance, Class: class, Key: "key", TTL: ttl, Heartbeat: ttl / 5, OpTimeout: ttl / 10, Margin: ttl / 5,
 		Grace: ttl * 3 / 5, Delta: 20 * time.Millisecond, Drain: ttl, CoolDown: ttl, Rotation: p.plan.Rotation,
-		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, NewID: w.newID, Rand: w.rng.Float64,
+		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, Retention: retention, NewID: w.newID,
+		Rand: w.rng.Float64,
 	}
 	if w.plan.Together {
 		p.cfg.Window, p.cfg.Together, p.cfg.TogetherCost = 1, 2, 1

@@ -53,7 +53,7 @@ func run(plan *Plan) *world {
 
 // calm ends the faults and waits for E5 and E6, then checks that all stays as it is (E8).
 func (w *world) calm() {
-	w.quiet = true
+	w.quiet, w.expiring = true, ""
 	w.bringIntoLine()
 	if !slices.ContainsFunc(w.members, func(p *process) bool { return p.alive && !p.plan.Worker }) {
 		w.members[0].start()
@@ -95,6 +95,9 @@ func (w *world) unsettled() string {
 		return missing
 	}
 	if missing := w.unburied(); missing != "" {
+		return missing
+	}
+	if missing := w.undead(); missing != "" {
 		return missing
 	}
 	if missing := w.cooling(); missing != "" {

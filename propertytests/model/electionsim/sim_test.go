@@ -57,7 +57,9 @@ func (c Counts) mustCover(t *testing.T) {
 		return // too few to expect the rare ones
 	}
 	often := map[string]int{
-		"terms": c.Terms, "kills": c.Kills, "lost acknowledgements": c.LostAcks, "late flushes": c.Late,
+		"terms": c.Terms, "kills": c.Kills, "idle beats": c.IdleBeats, "ends of idle sessions": c.IdleKills,
+		"watches over everything that were wanted": c.Widened, "leases that expired": c.Expired,
+		"lost acknowledgements": c.LostAcks, "late flushes": c.Late,
 		"answers that came twice": c.Again, "those after another write of their key": c.Outdated,
 		"beats of unknown outcome that landed": c.UnknownBeats, "claims of unknown outcome that won": c.UnknownClaims,
 		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive,

@@ -108,7 +108,7 @@ func (w *world) crashLeader(p *process, role string, roles []string) {
 func (w *world) watchesMade() (n int) {
 	for _, p := range w.members {
 		if p.alive {
-			n += p.building
+			n += p.rebuilds
 		}
 	}
 	return n

@@ -87,6 +87,9 @@ func showEntry(e *record.Entry) string {
 	switch {
 	case e.Form != record.FormRecord:
 		return fmt.Sprintf("%v %s%s @%d is a %s", e.Kind, e.Peer.Instance, e.Name, e.Revision, form)
+	case e.Kind == record.KindIdle:
+		return fmt.Sprintf("idle %s @%d on %d %s beat %d ttl %d", e.Peer.Instance, e.Revision, e.Idle.Lease, e.Idle.Nonce,
+			e.Idle.Beat, e.Idle.TTLms)
 	case e.Kind == record.KindLease:
 		l := e.Lease
 		return fmt.Sprintf("lease %s @%d session %d %s beat %d %s ttl %d", e.Peer.Instance, e.Revision, l.Session, l.Nonce,

@@ -61,9 +61,9 @@ var electionMutants = []mutants.Mutant{
 	}},
 	{Name: "unknown is won: a beat", By: inElections("drift, delays and a pause"), Edits: []mutants.Edit{
 		{
-			"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+			"\t\tl.nextBeat = m.now.Holder // the retry",
 			"\t\tl.deadline = p.at.Add(m.cfg.TTL - m.cfg.Margin)\n\t\tl.seenShort = p.at\n" +
-				"\t\tm.unknown(&l.retry, \"heartbeat\", \"\")\n",
+				"\t\tl.nextBeat = m.now.Holder // the retry",
 		},
 	}},
 	{Name: "unknown is won: a claim", By: inElections("late vacate"), Edits: []mutants.Edit{
@@ -91,15 +91,15 @@ var electionMutants = []mutants.Mutant{
 	}},
 	{Name: "the wait does not start again", By: inElections("starting"), Edits: []mutants.Edit{
 		{
-			"p.Revision, p.Form, p.Lease, p.Seen, p.denied = e.Revision, e.Form, e.Lease, now, false",
-			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.Form, p.Lease, p.denied = e.Revision, e.Form, e.Lease, false",
+			"p.Revision, p.Seen, p.denied = e.Revision, now, false",
+			"if !same {\n\t\tp.Seen = now\n\t}\n\tp.Revision, p.denied = e.Revision, false",
 		},
 	}},
 	{Name: "an idle beat of unknown outcome is forgotten", By: inElections("former session"), Edits: []mutants.Edit{
 		{"return l.short && l.acked > l.idled }", "return l.short && l.idled < l.beat }"},
 	}},
 	{Name: "an idle session is ended for what a former one held", By: inElections("former session"), Edits: []mutants.Edit{
-		{"if !m.view.Dead(p.Peer, r.Role.Session) { // who", "if true { // who"},
+		{"if needed < due && !m.view.Dead(p.Peer, r.Role.Session) { // who", "if needed < due { // who"},
 	}},
 	{Name: "an answer that comes twice renews the lease", By: inElections("repeated answers"), Edits: secondAnswer(
 		"if w.Outcome == record.Won && w.Revision == m.lease.rev { m.lease.deadline = m.now.Holder.Add(m.cfg.TTL - " +
@@ -117,8 +117,8 @@ var electionMutants = []mutants.Mutant{
 	},
 	{Name: "an idle beat that was refused does not stand", By: inElections("repeated to the idle"), Edits: []mutants.Edit{
 		{
-			"\tcase record.Refused:\n\t\tif l.retry =",
-			"\tcase record.Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry =",
+			"w.Revision\n\t\t}\n\tcase record.Refused:\n\t\tif l.retry =",
+			"w.Revision\n\t\t}\n\tcase record.Refused:\n\t\tif p.beat == l.idled {\n\t\t\tl.idled = 0\n\t\t}\n\t\tif l.retry =",
 		},
 	}},
 	{Name: "a request is for whichever term it finds", By: inElections("repeated requests"), Edits: []mutants.Edit{

@@ -50,8 +50,8 @@ func (s *View) DescribeMembers() []MemberState {
 		} else {
 			d.Leads = orEmpty(leads[m.Instance])
 		}
-		if r, ok := s.Record(record.LeaseKey(record.Peer{Class: class, Instance: m.Instance})); ok {
-			d.HeartbeatAge = s.Age(r)
+		if beat, ok := s.lastBeat(record.Peer{Class: class, Instance: m.Instance}); ok {
+			d.HeartbeatAge = s.Age(beat)
 		}
 		d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
 		switch {
@@ -67,6 +67,17 @@ func (s *View) DescribeMembers() []MemberState {
 		docs = append(docs, d)
 	}
 	return docs
+}
+
+// lastBeat is the last heartbeat of a member: its lease or, while that stands idle, the beat beside
+// it.
+func (s *View) lastBeat(p record.Peer) (last Record, ok bool) {
+	last, ok = s.Record(record.LeaseKey(p))
+	beside, idles := s.Record(record.IdleKey(p))
+	if idles && beside.Form == record.FormRecord && beside.Idle.Lease == last.Revision && beside.Revision > last.Revision {
+		return beside, true
+	}
+	return last, ok
 }
 
 func orEmpty(list []string) []string {

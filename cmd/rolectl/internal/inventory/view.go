@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"errors"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
@@ -15,8 +14,8 @@ type View struct {
 	*Records
 }
 
-// OpenView opens the bucket; read-only permissions suffice. A user who may not watch workers sees
-// only the other members. ctx bounds the opening only.
+// OpenView opens the bucket; read-only permissions suffice. With workers it also shows worker-only
+// members, and how long ago each idle member beat. ctx bounds the opening only.
 func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record)) (*View, error) {
 	nc, err := a.Connect()
 	if err != nil {
@@ -28,12 +27,6 @@ func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record))
 		options = append(options, election.WithWorkers())
 	}
 	o, err := election.Observe(ctx, nc, bucket, options...)
-	if workers && errors.Is(err, election.ErrPermission) {
-		if o, err = election.Observe(ctx, nc, bucket, Reaching(a)...); err == nil {
-			workers = false
-			a.Say("worker-only members are not shown: this user may not watch the whole bucket")
-		}
-	}
 	if err != nil {
 		return nil, err
 	}

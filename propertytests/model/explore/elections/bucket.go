@@ -31,8 +31,11 @@ func (c *wonWrite) event() *record.Entry {
 	return &e
 }
 
-// watched reports whether candidates watch the key.
-func (c *wonWrite) watched() bool { return c.entry.Kind != record.KindOther }
+// watched reports whether a watch of member i shows the key.
+func (c *wonWrite) watched(i int, width protocol.Widen) bool {
+	return c.entry.Kind != record.KindOther &&
+		(width.All || c.entry.Kind != record.KindIdle || width.OwnIdle && c.entry.Peer == peer(i))
+}
 
 // letter is a conditional write on its way.
 type letter struct {

@@ -162,12 +162,10 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 			next.flights = append(next.flights, flight{letter: letters[0], left: x.cfg.OpTimeout})
 			letters = letters[1:]
 		case protocol.RebuildWatch:
-			next.feed = nil
-			if next.watch == stalled || next.watch == blind {
-				next.watch = blind
-			} else {
-				next.watch = building
-			}
+			next.rewatch()
+		case protocol.Widen:
+			next.width = e
+			next.rewatch()
 		case protocol.BeginTerm:
 			err = x.grant(w, i, roleIndex(e.Role), e.Epoch, e.Token, x.awake(w, i, e.Role, err))
 		case protocol.Rotated:
@@ -239,11 +237,11 @@ func (x *Model) rewatch(w *World, i int, lagging bool, tell *story) error {
 	from := w.bucket
 	if lagging {
 		from = from.before
-		if c := w.bucket.standing[len(w.bucket.standing)-1]; c.watched() {
+		if c := w.bucket.standing[len(w.bucket.standing)-1]; c.watched(i, next.width) {
 			next.feed = append(next.feed, c)
 		}
 	}
-	return x.hand(w, i, stimulus{kind: watched, snapshot: from}, next, tell)
+	return x.hand(w, i, stimulus{kind: watched, snapshot: from, width: next.width}, next, tell)
 }
 
 // restart begins a life, with a machine that knows nothing. One that is late joins its roles some

@@ -32,7 +32,7 @@ func (x *Model) land(w *World, i, n int, tell *story) error {
 func (x *Model) publish(w *World, c *wonWrite) {
 	for j := range x.cfg.Members {
 		l := w.wires[j]
-		feeds := c.watched() && (l.watch == watching || l.watch == stalled)
+		feeds := c.watched(j, l.width) && (l.watch == watching || l.watch == stalled)
 		dead := false
 		for _, f := range l.flights {
 			dead = dead || f.stage == orphan && f.letter.on == c.key

@@ -94,7 +94,8 @@ func (x *Model) early(i int, q *memberState, w protocol.Write) error {
 	}
 	v := q.m.View()
 	p := v.Peer(killed.Peer)
-	if p.Form != formRecord || p.Lease.State != record.Idle || q.now >= p.Seen.Add(p.Lease.TTL()) {
+	since, ttl, told := v.Still(p)
+	if p.Form != formRecord || p.Lease.State != record.Idle || told && q.now >= since.Add(ttl) {
 		return nil
 	}
 	for _, r := range v.Roles() {

@@ -57,6 +57,7 @@ type stimulus struct {
 	kind     stimulusKind
 	entry    *wonWrite
 	snapshot *storeState
+	width    protocol.Widen // of the watch
 	write    protocol.WriteID
 	outcome  record.Outcome
 	revision uint64
@@ -161,9 +162,9 @@ func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 	case delivered:
 		return []protocol.Event{protocol.Delivered{Entry: s.entry.event()}}
 	case watched:
-		all = append(all, protocol.WatchReset{})
+		all = append(all, protocol.WatchReset{Wide: s.width.All, OwnIdle: s.width.OwnIdle})
 		for _, c := range s.snapshot.standing {
-			if c.watched() {
+			if c.watched(int(x.owner), s.width) {
 				all = append(all, protocol.Delivered{Entry: c.event()})
 			}
 		}

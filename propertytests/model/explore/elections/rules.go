@@ -53,8 +53,10 @@ var apart = map[string]string{"Machine.lastWrite": "makes the next write's id"}
 // counters are numbers that matter by their order only, each process having its own.
 var counters = map[string]snapshot.Class{
 	"lease.beat": snapshot.Beat, "lease.acked": snapshot.Beat, "lease.idled": snapshot.Beat, "attempt.beat": snapshot.Beat,
-	"pending.beat": snapshot.Beat, "Lease.Beat": snapshot.Beat,
-	"own.wanted": snapshot.Version, "own.acked": snapshot.Version, "own.saying": snapshot.Version,
+	"pending.beat": snapshot.Beat, "Lease.Beat": snapshot.Beat, "IdleBeat.Beat": snapshot.Beat,
+	"lease.written": snapshot.Beat, "lease.heard": snapshot.Beat, "idleBeat.number": snapshot.Beat,
+	"openState.rivalAt": snapshot.Beat,
+	"own.wanted":        snapshot.Version, "own.acked": snapshot.Version, "own.saying": snapshot.Version,
 	"awaitedMember.version": snapshot.Version, "term.version": snapshot.Version, "pending.version": snapshot.Version,
 }
 
@@ -76,10 +78,10 @@ func newRules(c *Config) *snapshot.Rules {
 			},
 			reflect.TypeFor[protocol.PeerView](): func(w *snapshot.Walk, x any, rest func()) {
 				p := x.(*protocol.PeerView)
-				beat := p.Lease.Beat // only copied into the record that kills it, where nobody reads it
-				p.Lease.Beat = 0
+				owner, beat := w.Owner, p.Lease.Beat // only copied into the record that kills it, where nobody reads it
+				w.Owner, p.Lease.Beat = uint8(member(p.Peer.Instance)), 0
 				rest()
-				p.Lease.Beat = beat
+				w.Owner, p.Lease.Beat = owner, beat
 			},
 		},
 	}

@@ -16,6 +16,7 @@ type wire struct {
 	flights []flight
 	feed    []*wonWrite // what the watch has not delivered yet
 	watch   watch
+	width   protocol.Widen // of the watch, or of the next one
 	drains  []drain
 	asks    []ask
 	// controls are requests of an operator to this process.
@@ -103,7 +104,7 @@ type control struct {
 // copied returns a wire that can be changed before it is kept.
 func (l *wire) copied() *wire {
 	return &wire{
-		flights: slices.Clone(l.flights), feed: slices.Clone(l.feed), watch: l.watch,
+		flights: slices.Clone(l.flights), feed: slices.Clone(l.feed), watch: l.watch, width: l.width,
 		drains: slices.Clone(l.drains), asks: slices.Clone(l.asks), controls: slices.Clone(l.controls),
 	}
 }
@@ -163,6 +164,16 @@ func (l *wire) compact(most int) {
 	}
 }
 
+// rewatch drops the watch for a new one, which may take any time if this one does.
+func (l *wire) rewatch() {
+	l.feed = nil
+	if l.watch == stalled || l.watch == blind {
+		l.watch = blind
+	} else {
+		l.watch = building
+	}
+}
+
 // crash leaves only what was sent and may still arrive.
 func (l *wire) crash() {
 	flights := l.flights[:0]
@@ -203,6 +214,8 @@ func (x *Model) lookWire(i int, l *wire) {
 		}
 	}
 	w.Word(uint64(l.watch)<<32 | uint64(len(l.feed)))
+	w.Flag(l.width.All)
+	w.Flag(l.width.OwnIdle)
 	for _, c := range l.feed {
 		snapshot.Look(x.looker, w, &c.entry)
 	}
