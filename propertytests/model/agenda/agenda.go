@@ -20,15 +20,18 @@ type item struct {
 // Add makes something happen at a moment.
 func (a *Agenda) Add(at time.Duration, do func()) {
 	a.added++
-	a.items = append(a.items, item{at, a.added, do})
-	for i := len(a.items) - 1; i > 0; {
+	x := item{at, a.added, do}
+	a.items = append(a.items, x)
+	i := len(a.items) - 1
+	for i > 0 {
 		above := (i - 1) / 2
-		if !a.before(i, above) {
-			return
+		if !x.before(&a.items[above]) {
+			break
 		}
-		a.swap(i, above)
+		a.items[i] = a.items[above]
 		i = above
 	}
+	a.items[i] = x
 }
 
 // Added is how many things were added so far.
@@ -46,27 +49,29 @@ func (a *Agenda) Next() (at time.Duration, ok bool) {
 // left.
 func (a *Agenda) Take() (at time.Duration, do func()) {
 	first, last := a.items[0], len(a.items)-1
-	a.swap(0, last)
+	x := a.items[last] // it sinks from the top to its place
 	a.items[last] = item{}
 	a.items = a.items[:last]
-	for i := 0; ; {
-		least := i
-		for below := 2*i + 1; below <= 2*i+2 && below < last; below++ {
-			if a.before(below, least) {
-				least = below
-			}
-		}
-		if least == i {
-			return first.at, first.do
-		}
-		a.swap(i, least)
-		i = least
+	if last == 0 {
+		return first.at, first.do
 	}
+	i := 0
+	for {
+		below := 2*i + 1
+		if below >= last {
+			break
+		}
+		if right := below + 1; right < last && a.items[right].before(&a.items[below]) {
+			below = right
+		}
+		if !a.items[below].before(&x) {
+			break
+		}
+		a.items[i] = a.items[below]
+		i = below
+	}
+	a.items[i] = x
+	return first.at, first.do
 }
 
-func (a *Agenda) before(i, j int) bool {
-	p, q := &a.items[i], &a.items[j]
-	return p.at < q.at || p.at == q.at && p.order < q.order
-}
-
-func (a *Agenda) swap(i, j int) { a.items[i], a.items[j] = a.items[j], a.items[i] }
+func (x *item) before(y *item) bool { return x.at < y.at || x.at == y.at && x.order < y.order }

@@ -188,8 +188,8 @@ func (w *world) checkKill(by *process, c *commit) {
 // for a new process of its name.
 func (p *process) checkJudgement(x protocol.Write) {
 	w := p.w
-	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindLease ||
-		e.Lease.State != record.Killed || w.lostAt > 0 {
+	if kind, _, _ := record.ParseKey(x.Key); kind != record.KindLease || w.lostAt > 0 ||
+		record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL).Lease.State != record.Killed {
 		return
 	}
 	past := w.store.keys[x.Key]

@@ -161,7 +161,7 @@ func (p *process) apart(e protocol.WriteTogether, o record.Outcome) {
 // fly notes a single write of a role that is on its way, until it is answered. None meets claims
 // that went together.
 func (p *process) fly(x protocol.Write, d int) {
-	if e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL); e.Kind != record.KindRole {
+	if kind, _, _ := record.ParseKey(x.Key); kind != record.KindRole {
 		return
 	}
 	if p.flying[x.Key] += d; d > 0 && p.flown[x.Key] {
