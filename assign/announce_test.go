@@ -51,6 +51,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		c := rootClient(t, s)
+		var seen []string
 		for round := range 20 { // it may be read just then
 			gates := newBench()
 			a := newNode(t, s, "a", gates.register(t, "a"))
@@ -81,6 +82,8 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 				t.Fatal(got.err)
 			}
 			b.close(t)
+			seen = append(seen, fmt.Sprintf("round %d: missed %v, heard of %v after the next scheduler had read it", round,
+				missed, got.at.Sub(recovered)))
 			if !missed || got.at.Before(recovered.Add(-time.Second)) {
 				continue
 			}
@@ -89,7 +92,7 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 			}
 			return
 		}
-		t.Error("in no round was the announcement missed")
+		t.Errorf("in no round was the announcement missed:\n%s", strings.Join(seen, "\n"))
 	}, denying([]string{said + ".done.>"}, nil))
 }
 

@@ -154,7 +154,9 @@ func TestBytesRequired(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	natstest.RequireBytes(t, p.server, 8<<20)
-	for _, create := range []string{"bucket create roles", "tasks create jobs", "bench --only heartbeat --rounds 1"} {
+	for _, create := range []string{
+		"bucket create roles", "tasks create jobs", "bench --only heartbeat --rounds 1 --ttl 20s",
+	} {
 		for flag, says := range map[string]string{
 			"":                 "rolectl: this account requires a bound for each stream: give --max-bytes",
 			" --max-bytes 1GB": "rolectl: this account allows fewer bytes for one stream: give less --max-bytes",

@@ -76,7 +76,10 @@ func accountsOf(t *testing.T, name, crossing string) func(*server.Options) {
 	}
 }
 
-func inDomain(cfg *election.SessionConfig) { cfg.Domain = domain }
+// inDomain has a session use the domain, with a lease that a busy machine does not outlast.
+func inDomain(cfg *election.SessionConfig) {
+	cfg.Domain, cfg.TTL, cfg.CoolDown = domain, 20*time.Second, time.Second
+}
 
 // roleplay: two candidates, a worker, a submitter and a steward of tasks, an observer, an operator
 // and the user of a fenced store do their parts over the domain, and the server has nothing to
