@@ -8,6 +8,9 @@
 // stage and of each package, and the CPU seconds of each stage. The same figures are appended to
 // check.csv, which Git ignores.
 //
+// The realtime stage mostly waits. The stages after it look at no clock, and run beside it, as
+// commands that yield to it. Each line of the realtime stage begins with its name.
+//
 // Promises:
 //   - The run ends at the first stage that fails, with status 1. The summary then has the
 //     stages that were run.

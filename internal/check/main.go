@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -33,26 +35,46 @@ func check(ctx context.Context, w io.Writer, names []string, path string, warn, 
 		return err
 	}
 	began := time.Now()
-	var figures []figure
-	for _, s := range wanted {
-		fmt.Fprintf(w, "== %s\n", s.name)
-		var of []figure
-		of, err = s.run(ctx, w)
-		figures = append(figures, of...)
-		if total := time.Since(began); err == nil && total > most {
-			err = fmt.Errorf("%.0f s are more than %.0f s", total.Seconds(), most.Seconds())
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", s.name, err)
-			break
-		}
-	}
+	figures, err := runAll(ctx, w, wanted, most)
 	total := time.Since(began)
 	summarize(w, figures, total)
 	if total > warn {
 		fmt.Fprintf(w, "warning: %.0f s are more than %.0f s\n", total.Seconds(), warn.Seconds())
 	}
 	return errors.Join(err, keep(path, commit(ctx), began, figures))
+}
+
+// runAll runs stages until one fails, or until they have taken too long.
+func runAll(ctx context.Context, w io.Writer, wanted []stage, most time.Duration) (figures []figure, err error) {
+	began, lines := time.Now(), &wholeLines{to: w}
+	of := make([][]figure, len(wanted))
+	beside, unlessOneFails := errgroup.WithContext(ctx)
+	run := func(i int, to io.Writer) (err error) {
+		s := wanted[i]
+		fmt.Fprintf(lines, "== %s\n", s.name)
+		of[i], err = s.run(unlessOneFails, to)
+		if total := time.Since(began); err == nil && total > most {
+			err = fmt.Errorf("%.0f s are more than %.0f s", total.Seconds(), most.Seconds())
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", s.name, err)
+		}
+		return err
+	}
+	beside.Go(func() (err error) {
+		for i, s := range wanted {
+			switch {
+			case err != nil || unlessOneFails.Err() != nil:
+			case s.waits:
+				beside.Go(func() error { return run(i, &prefixed{lines, s.name + ": "}) })
+			default:
+				err = run(i, lines)
+			}
+		}
+		return err
+	})
+	err = beside.Wait()
+	return slices.Concat(of...), err
 }
 
 // named returns the stages with these names, in the order of all stages.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -57,5 +58,25 @@ func TestCheck(t *testing.T) {
 		if lines := strings.Count(string(kept), "\n"); lines != c.lines {
 			t.Errorf("%s: %d lines, want %d:\n%s", c.name, lines, c.lines, kept)
 		}
+	}
+}
+
+// TestBeside: a stage that waits runs beside the stages after it, each of its lines begins with its
+// name, and it ends when one of the others fails.
+func TestBeside(t *testing.T) {
+	wanted := []stage{
+		{name: "slow", waits: true, steps: always(step{line: "go version"}, step{line: "sleep 600"})},
+		one("quick", always(step{line: "go env GOOS"}, step{line: "sleep 1"}, step{line: "go nothing"})),
+	}
+	var shown bytes.Buffer
+	figures, err := runAll(t.Context(), &shown, wanted, time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "quick: ") {
+		t.Error(err)
+	}
+	if len(figures) != 2 || figures[0].stage != "slow" || figures[1].stage != "quick" || figures[0].result != "FAIL" {
+		t.Errorf("%v", figures)
+	}
+	if !strings.Contains(shown.String(), "\nslow: go version go1.") {
+		t.Errorf("its lines are not marked:\n%s", &shown)
 	}
 }

@@ -18,9 +18,10 @@ func nested(context.Context) ([]step, error) {
 	}
 	var steps []step
 	for _, dir := range dirs {
-		steps = append(steps, step{line: "go vet ./...", dir: dir})
+		steps = append(steps, step{line: yielding + "go vet ./...", dir: dir})
 		if strings.HasPrefix(filepath.ToSlash(dir), "examples/") {
-			steps = append(steps, step{line: "go mod tidy -diff", dir: dir}, step{line: "go test ./...", dir: dir})
+			steps = append(steps, step{line: "go mod tidy -diff", dir: dir},
+				step{line: yielding + "go test ./...", dir: dir})
 		}
 	}
 	return steps, nil

@@ -61,6 +61,19 @@ func (l *wholeLines) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
+// prefixed passes on what a stage writes that runs beside others, with its name before each line.
+type prefixed struct {
+	to     io.Writer
+	prefix string
+}
+
+func (p *prefixed) Write(line []byte) (int, error) {
+	if _, err := p.to.Write(append([]byte(p.prefix), line...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
 // output passes on the output of a command, line by line, and reads the seconds of packages from
 // it.
 type output struct {

@@ -15,6 +15,7 @@ type stage struct {
 	name   string
 	steps  func(ctx context.Context) ([]step, error)
 	atOnce bool // the commands run side by side, since each waits most of the time, and not one after the other
+	waits  bool // the stages after it run beside it, since it waits most of the time
 }
 
 // tool runs a command that tools/go.mod pins.
@@ -24,6 +25,10 @@ const tool = "go tool -modfile=tools/go.mod "
 // a time; a later -p sets more where most of them wait. The time limit of a package is for a busy
 // machine.
 const test = "go test -vet=off -timeout 20m -p 3 "
+
+// yielding begins a command of a stage that computes beside one that waits for real time: what is
+// due there comes first.
+const yielding = "nice "
 
 // roomy is the environment of a tool that keeps most of what it makes: with the collector's usual
 // pace, a third of its time would go into looking through that. It takes twice the memory.
@@ -36,34 +41,35 @@ var longest = []string{
 	"propertytests/model/explore", "election", "roles",
 }
 
-// stages are all of them, the quick ones first.
+// stages are all of them, the quick ones first. Those that look at no clock come last, beside the
+// one that waits.
 var stages = []stage{
 	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
 	one("vet", vets),
-	// Every file but those that the tag excludes, which vet sees.
-	one("staticcheck", always(step{line: tool + "staticcheck -tags realtime ./...", env: roomy})),
 	one("tidy", always(step{line: "go mod tidy -diff"})),
 	one("test", always(step{line: test + "-p 4 ./" + strings.Join(longest, " ./") + " ./..."})),
-	one("nested", nested),
-	one("mutants", mutants),
 	// The property tests are shorter under the race detector by themselves.
 	one("race", races),
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
 	// Each test that plays cycles plays one. To play many of each, and record them with the product
 	// that they tested: go run ./propertytests/campaign cycles -cycles 50
-	{"realtime", always(
+	{name: "realtime", atOnce: true, waits: true, steps: always(
 		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
 		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./assign ./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/..."},
-	), true},
-	// Targets of recently changed packages run for a while, and a third of the others for a shorter
+	)},
+	// Every file but those that the tag excludes, which vet sees.
+	one("staticcheck", always(step{line: yielding + tool + "staticcheck -tags realtime ./...", env: roomy})),
+	one("nested", nested),
+	one("mutants", mutants),
+	// Targets of recently changed packages run for a while, and a fifth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
 	one("fuzz", fuzzes),
 }
 
 // one is a stage whose commands run one after the other.
 func one(name string, steps func(context.Context) ([]step, error)) stage {
-	return stage{name, steps, false}
+	return stage{name: name, steps: steps}
 }
 
 // always is for a stage whose commands are the same wherever it runs.
@@ -76,7 +82,7 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 // The driver's are left out, because on the real server not every run is the same.
 func mutants(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: test + "-count 1 -run Mutants$ ./propertytests/model/...",
+		line: yielding + test + "-count 1 -run Mutants$ ./propertytests/model/...",
 		env:  []string{"MUTANTS=some", "MUTANTS_SEED=" + commit(ctx)},
 	}}, nil
 }
@@ -84,7 +90,8 @@ func mutants(ctx context.Context) ([]step, error) {
 // fuzzes runs the fuzz targets that the commit draws.
 func fuzzes(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 20s -most 40s -seed " + commit(ctx),
+		line: yielding + "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 15s -most 30s -seed " +
+			commit(ctx),
 	}}, nil
 }
 

@@ -48,7 +48,7 @@ func TestAtOnce(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
 		steps := []step{{line: "go nothing"}, long}
 		var shown bytes.Buffer
-		s := stage{"some", always(steps...), atOnce}
+		s := stage{name: "some", steps: always(steps...), atOnce: atOnce}
 		figures, err := s.run(t.Context(), &shown)
 		if err == nil || len(figures) != 1 || figures[0].result != "FAIL" {
 			t.Errorf("at once %v: %v, %v", atOnce, figures, err)
@@ -59,7 +59,7 @@ func TestAtOnce(t *testing.T) {
 	}
 	var shown bytes.Buffer
 	version := step{line: "go version"}
-	s := stage{"some", always(version, version, version), true}
+	s := stage{name: "some", steps: always(version, version, version), atOnce: true}
 	if figures, err := s.run(t.Context(), &shown); err != nil || figures[0].cpu <= 0 {
 		t.Errorf("%v, %v", figures, err)
 	}
