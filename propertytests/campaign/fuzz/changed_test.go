@@ -78,7 +78,7 @@ func TestChanged(t *testing.T) {
 	check(1, "third", "edited", "added", "first")
 }
 
-// TestDrawn: packages that have changed run, and so does a third of the others, which the seed
+// TestDrawn: packages that have changed run, and so does a fifth of the others, which the seed
 // draws. Over many seeds each has its turn. Without a seed all run.
 func TestDrawn(t *testing.T) {
 	var all []target

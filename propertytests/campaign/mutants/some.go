@@ -10,7 +10,7 @@ import (
 
 // MUTANTS=some takes this number of mutants of each suite, and each has to die this soon.
 const (
-	few  = 2
+	few  = 1
 	soon = "4m" // the last one of tasksim takes a minute
 )
 

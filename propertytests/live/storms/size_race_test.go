@@ -4,19 +4,19 @@ package storms_test
 
 // The race detector makes each hour ten times as long, and what many do at once dearer still.
 const (
-	// stormHours is how many virtual hours the storms last together: most shapes for 12 to 50
-	// minutes, "short" and many roles for 22 seconds, and many processes for 7. The weather that it
-	// is then continues to its calm, and comes again until every fault has struck.
-	stormHours = 4.0
+	// stormHours is how many virtual hours the storms last together: "mixed" and "rotating" for 4
+	// and 6 minutes, "short" for 22 seconds, many roles for 11, and many processes for 4. The weather
+	// that it is then continues to its calm, and comes again until every fault has struck.
+	stormHours = 2.0
 	// stormLull is how long the quiet between them is, against what each shape says, those of tasks
 	// too.
 	stormLull = 0.05
 	// taskStormHours is how many virtual hours the storms of tasks last together.
-	taskStormHours = 0.3
+	taskStormHours = 0.15
 
 	// manyProcesses are candidates of one role, manyRoles those of each process.
-	manyProcesses = 12
-	manyRoles     = 60
+	manyProcesses = 8
+	manyRoles     = 40
 )
 
 // unraced are shapes without any concurrency that the others do not have: "mixed" has files,

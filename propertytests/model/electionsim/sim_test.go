@@ -14,8 +14,10 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 3750, "how many schedules to play; a third as many lose writes")
-	first     = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
+	schedules = flag.Int("sim.schedules", 2850,
+		"how many schedules to play; a third as many lose writes, as many are of an adopted bucket, and a tenth have claims "+
+			"that go together")
+	first = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
 )
 
 func TestMain(m *testing.M) {

@@ -26,7 +26,7 @@ func crowded(seed uint64) *Plan {
 // without a reason, land late, and win without an answer. They are halved after a refusal, meet no
 // other write of ours, and go alone when nothing is known of them.
 func TestClaimsTogether(t *testing.T) {
-	total := play(t, "crowded", *first, *schedules/5, crowded)
+	total := play(t, "crowded", *first, *schedules/10, crowded)
 	t.Log(total)
 	for what, n := range map[string]int{
 		"writes of claims together": total.Together, "of them refused": total.TogetherRefused,

@@ -34,7 +34,7 @@ func small(most map[Fault]int, change func(*Config)) Config {
 func TestCoarseComesToTheSame(t *testing.T) {
 	for name, c := range map[string]Config{
 		"a crash":               small(map[Fault]int{Crash: 1}, func(c *Config) { c.Gone = true }),
-		"an eviction":           small(map[Fault]int{Evict: 1}, func(c *Config) { c.Units = 3 }),
+		"an eviction":           small(map[Fault]int{Evict: 1}, func(c *Config) { c.Units = 2 }),
 		"a marker over a lease": small(map[Fault]int{WipeLease: 1}, func(c *Config) { c.Units = 1 }),
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
