@@ -44,7 +44,7 @@ func TestCopiedBucket(t *testing.T) {
 		none(t, "it opens while the bucket is being adopted", opened)
 		floor, err := a.Purge(t.Context())
 		if err == nil {
-			_, err = a.Finish(t.Context(), floor)
+			_, err = a.Finish(t.Context())
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := before(Identify); err != nil {
 		return Result{}, err
 	}
-	identity, err := a.Finish(ctx, floor)
+	identity, err := a.Finish(ctx)
 	if err != nil {
 		return Result{}, err
 	}

@@ -14,5 +14,6 @@
 // L_max.
 //
 // An adoption that is interrupted leaves the mark, and the next one begins with the first step. Of
-// two at a time the later one counts, and the other one fails.
+// two at a time the later one counts, and the other one fails. If its purge is under way then, it
+// removes nothing of the adopted bucket: the later floor is the higher one.
 package adoption

@@ -12,9 +12,16 @@ import (
 // Adoption makes a stream that continues the revisions of another bucket, or earlier ones of its
 // own, a bucket of its own. Its steps are for a caller that ends the sessions and waits between
 // them. While it lasts, nobody opens the bucket and no new watch of it is believed.
+//
+// Several may be under way, and the last one that has marked the bucket counts. The purge of one
+// that was overtaken may be carried out at any time, even when the last one has ended. It removes
+// what is below its floor, and nothing else. So each adoption chooses its floor with its mark,
+// above the floor of the mark that it replaces, and every record of the adopted bucket is above
+// them all.
 type Adoption struct {
 	owner  *Owner
 	id     string
+	floor  uint64
 	bucket *Bucket
 }
 
@@ -24,8 +31,27 @@ var ErrAdoptedByAnother = errors.New("another adoption of the bucket has begun s
 
 // Adopt begins an adoption: it marks the bucket, and repairs in place what can be repaired. An
 // adoption that was begun before is overtaken. Errors: UnfitError for what adopting cannot correct,
-// PermissionError, and those of the API.
+// PermissionError, ErrSlowMark, and those of the API.
 func (o *Owner) Adopt(ctx context.Context) (*Adoption, error) {
+	for range markTries {
+		if a, err := o.mark(ctx); !errors.Is(err, ErrSlowMark) {
+			return a, err
+		}
+	}
+	return nil, fmt.Errorf("mark bucket %q: %w", o.at.bucket, ErrSlowMark)
+}
+
+const markTries = 3
+
+// ErrSlowMark means that the server took so long to mark a bucket that another adoption may have
+// begun and purged meanwhile, with a floor that this one has not seen.
+var ErrSlowMark = errors.New("the server took more than half of the bucket's longest TTL to mark it: try again")
+
+// mark marks the bucket. Between its mark and its purge an adoption waits for the longest TTL and
+// looks at the mark again. So if its mark was written after we had read the former one, and ours is
+// written within half of that time, it finds ours and purges nothing.
+func (o *Owner) mark(ctx context.Context) (*Adoption, error) {
+	begun := time.Now()
 	on := connection(o.nc)
 	info, cfg, err := o.info(ctx)
 	if err != nil {
@@ -49,11 +75,14 @@ func (o *Owner) Adopt(ctx context.Context) (*Adoption, error) {
 	if !repaired {
 		meta = described(&info.StreamInfo, nil)
 	}
-	a := &Adoption{owner: o, id: beingAdopted + newID()}
-	meta[metaID] = a.id
+	a := &Adoption{owner: o, id: beingAdopted + newID(), floor: floorAfter(info, begun)}
+	meta[metaID], meta[metaFloor] = a.id, strconv.FormatUint(a.floor, 10)
 	changes["metadata"] = meta
 	if err := o.update(ctx, cfg, changes); err != nil {
 		return nil, fmt.Errorf("mark bucket %q: %w", o.at.bucket, err)
+	}
+	if time.Since(begun) > longestTTL(&info.StreamInfo)/2 {
+		return nil, ErrSlowMark
 	}
 	if info, err = a.present(ctx); err != nil {
 		return nil, err
@@ -79,22 +108,20 @@ func (a *Adoption) present(ctx context.Context) (*streamAnswer, error) {
 }
 
 // Purge removes everything, if the adoption was not overtaken. The next record gets the revision
-// floor, which is above every revision that the origin can have given: its last word was the last
-// record here, and it writes less than a million records in a second.
+// floor.
 func (a *Adoption) Purge(ctx context.Context) (floor uint64, err error) {
-	info, err := a.present(ctx)
-	if err != nil {
+	if _, err := a.present(ctx); err != nil {
 		return 0, err
 	}
-	floor = floorAfter(info, time.Now())
-	return floor, a.owner.purge(ctx, floor)
+	return a.floor, a.owner.purge(ctx, a.floor)
 }
 
 // aDay is the least time for which the origin may have given revisions that are not in the copy.
 const aDay = 24 * time.Hour
 
-// floorAfter is a revision above the clocks of this process and of the server, and above what was
-// written elsewhere since the last record.
+// floorAfter is a revision above every one that the origin can have given until the purge, if it
+// writes less than a million records in a second: its last word was the last record here. The floor
+// is also above the clocks of this process and of the server, and above every former floor.
 func floorAfter(info *streamAnswer, now time.Time) uint64 {
 	if info.TimeStamp.After(now) {
 		now = info.TimeStamp
@@ -103,11 +130,13 @@ func floorAfter(info *streamAnswer, now time.Time) uint64 {
 	if last := info.State.LastTime; !last.IsZero() {
 		silent = max(silent, now.Sub(last))
 	}
-	return max(uint64(now.UnixMicro()), info.State.LastSeq+1+uint64(silent.Microseconds()))
+	wait := longestTTL(&info.StreamInfo)
+	former, _ := strconv.ParseUint(info.Config.Metadata[metaFloor], 10, 64) // 0 if there is none
+	return max(uint64(now.Add(wait).UnixMicro()), info.State.LastSeq+1+uint64((silent+wait).Microseconds()), former+1)
 }
 
 // Finish gives the bucket its new identity, if the adoption was not overtaken.
-func (a *Adoption) Finish(ctx context.Context, floor uint64) (Identity, error) {
+func (a *Adoption) Finish(ctx context.Context) (Identity, error) {
 	if _, err := a.present(ctx); err != nil {
 		return Identity{}, err
 	}
@@ -116,7 +145,7 @@ func (a *Adoption) Finish(ctx context.Context, floor uint64) (Identity, error) {
 		return Identity{}, fmt.Errorf("finish the adoption: %w", err)
 	}
 	changes := homeOf(&info.StreamInfo)
-	maps.Copy(changes, map[string]string{metaID: newID(), metaFloor: strconv.FormatUint(floor, 10), metaFormer: ""})
+	maps.Copy(changes, map[string]string{metaID: newID(), metaFormer: ""})
 	if err := a.owner.update(ctx, cfg, map[string]any{"metadata": described(&info.StreamInfo, changes)}); err != nil {
 		return Identity{}, fmt.Errorf("give bucket %q its identity: %w", a.owner.at.bucket, err)
 	}

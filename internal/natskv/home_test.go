@@ -3,6 +3,7 @@ package natskv
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,11 +116,10 @@ func adoptNow(t *testing.T, nc *nats.Conn, bucket string) Identity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	floor, err := a.Purge(t.Context())
-	if err != nil {
+	if _, err := a.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i, err := a.Finish(t.Context(), floor)
+	i, err := a.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,19 +205,75 @@ func TestWhileItIsAdopted(t *testing.T) {
 	if _, err := first.Purge(t.Context()); !errors.Is(err, ErrAdoptedByAnother) {
 		t.Errorf("the first one purges: %v", err)
 	}
-	if _, err := first.Finish(t.Context(), 1); !errors.Is(err, ErrAdoptedByAnother) {
+	if _, err := first.Finish(t.Context()); !errors.Is(err, ErrAdoptedByAnother) {
 		t.Errorf("the first one finishes: %v", err)
 	}
-	floor, err := second.Purge(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	if floor, err := second.Purge(t.Context()); err != nil || floor <= first.floor {
+		t.Fatalf("floor %d after %d: %v", floor, first.floor, err)
 	}
-	if i, err := second.Finish(t.Context(), floor); err != nil || i.ID == b.Identity().ID || adopting(i.ID) {
+	if i, err := second.Finish(t.Context()); err != nil || i.ID == b.Identity().ID || adopting(i.ID) {
 		t.Errorf("adopted: %v, %v", i, err)
 	}
-	if _, err := second.Finish(t.Context(), floor); !errors.Is(err, ErrAdoptedByAnother) {
+	if _, err := second.Finish(t.Context()); !errors.Is(err, ErrAdoptedByAnother) {
 		t.Errorf("finished twice: %v", err)
 	}
+}
+
+// TestALatePurge: the purge of an adoption that was overtaken is carried out when the last one has
+// ended and the bucket is used again. It removes nothing, whatever the clocks of the operators say.
+func TestALatePurge(t *testing.T) {
+	for _, storage := range []jetstream.StorageType{jetstream.FileStorage, jetstream.MemoryStorage} {
+		nc := natstest.Connect(t, natstest.Server(t))
+		if _, err := Create(t.Context(), nc, Config{Bucket: "b", Storage: storage}); err != nil {
+			t.Fatal(err)
+		}
+		owner := (Reach{}).Owner(nc, "b")
+		overtaken := uint64(time.Now().Add(90 * aDay).UnixMicro()) // by an operator whose clock is ahead
+		info, cfg, err := owner.info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := described(&info.StreamInfo, map[string]string{
+			metaID: beingAdopted + newID(), metaFloor: strconv.FormatUint(overtaken, 10),
+		})
+		if err := owner.update(t.Context(), cfg, map[string]any{"metadata": meta}); err != nil {
+			t.Fatal(err)
+		}
+		adoptNow(t, nc, "b")
+		b, err := Open(t.Context(), nc, "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWriter(t, nc, b)
+		before := write(t, w, Write{Key: "c.role.r"}, time.Second).Revision
+		for _, floor := range []uint64{overtaken, overtaken - 1} {
+			if err := owner.purge(t.Context(), floor); err != nil {
+				t.Error(err)
+			}
+		}
+		if r := write(t, w, Write{Key: "c.role.r", Expect: before}, time.Second); r.Outcome != Won || r.Revision <= before {
+			t.Errorf("%v: after a purge below %d nothing is at revision %d: %+v", storage, overtaken, before, r)
+		}
+	}
+}
+
+// TestASlowMark: an adoption that may not have seen the floor of another one does not begin.
+func TestASlowMark(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		if _, err := Create(t.Context(), natstest.Connect(t, s), Config{Bucket: "b", MaxTTL: 8 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		link := s.Link()
+		owner := (Reach{}).Owner(natstest.Connect(t, s, link.Options()...), "b")
+		link.Delay(time.Second)
+		if _, err := owner.Adopt(t.Context()); !errors.Is(err, ErrSlowMark) {
+			t.Errorf("three questions of two seconds each: %v", err)
+		}
+		link.Heal()
+		if _, err := owner.Adopt(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestAFloorBelowTheLastRevision is not a floor: the server purges a part, or nothing.

@@ -33,6 +33,10 @@ var (
 		Below: []string{"election"}, Run: "^Test(NothingIsHeardOfAnotherBucket|NoDomain)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	adopted = &mutants.Test{
+		Below: []string{"internal/natskv"}, Run: "^TestA(LatePurge|SlowMark)$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
 	reachedStream = &mutants.Test{
 		Below: []string{"internal/natskv"}, Run: "^TestAStreamIs(Reached|NotTakenForANamesake)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
@@ -155,6 +159,16 @@ var taskMutants = mutants.Suite{
 				"SaidPrefix + namespace + \".\" + id + \".\"",
 				"SaidPrefix + namespace + \".\" + id[:0] + \"x.\"",
 			}},
+		},
+		{
+			Name: "the floor of an adoption is not above the former one", By: adopted,
+			Edits: []mutants.Edit{{
+				"(silent+wait).Microseconds()), former+1)", "(silent+wait).Microseconds()), min(former, 1))",
+			}},
+		},
+		{
+			Name: "a bucket is marked however long that takes", By: adopted,
+			Edits: []mutants.Edit{{"if time.Since(begun) > longestTTL(&info.StreamInfo)/2 {", "if begun.IsZero() {"}},
 		},
 		{
 			Name: "a session on the books of which nothing is left is not ended", By: wiped,

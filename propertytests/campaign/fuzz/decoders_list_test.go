@@ -118,6 +118,7 @@ var decoders = map[string]string{
 	"internal/natskv/bucketOf":           "it looks whether there is a text in the metadata; FuzzMetadata has the rest",
 	"internal/natskv/copied":             "it compares texts of the metadata, which may be any",
 	"internal/natskv/described":          "it writes the metadata of a stream",
+	"internal/natskv/floorAfter":         "it takes a number from the metadata, and a text that is not one as zero",
 	"internal/natskv/fullyDescribed":     "it compares texts of the metadata, which may be any",
 	"internal/natskv/opened":             "it compares texts of the metadata, which may be any",
 	"internal/natskv/written":            "it takes a time from the metadata, and a text that is not one as zero",

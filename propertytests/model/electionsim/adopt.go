@@ -11,8 +11,12 @@ import (
 type adoption struct {
 	identity int // changes with each adoption that ends
 	mark     int // of the adoption that is under way, 0: none
+	floor    uint64
 	adopted  bool
 }
+
+// atMost is more than all that is written between a mark and its purge.
+const atMost = 4000
 
 // adopt is an operator who adopts the bucket: mark, revoke every live lease until the purge, wait
 // L_max, purge, new identity. It may be interrupted before a step, and is begun again then; or
@@ -23,7 +27,10 @@ func (w *world) adopt(f Fault) {
 	}
 	w.adoptions++
 	mark := w.adoptions
-	w.store.mark = mark
+	// the clocks of two operators may be apart
+	floor := max(w.store.next()+atMost+w.rng.Uint64N(atMost), w.store.floor+1)
+	w.store.mark, w.store.floor = mark, floor
+	w.floors = append(w.floors, floor)
 	w.trace.add(w.now, nil, "bucket", fmt.Sprintf("adoption %d begins", mark))
 	crashed := -1
 	switch f.Who % 3 {
@@ -42,11 +49,11 @@ func (w *world) adopt(f Fault) {
 				return
 			}
 			w.step(crashed == 1, func() { // it has looked, and its purge is under way
-				w.purge()
+				w.purge(floor)
 				w.step(crashed == 2, func() {
 					if ours() {
 						w.Counts.Adopted++
-						w.store.adoption = adoption{identity: w.store.identity + 1, adopted: true}
+						w.store.adoption = adoption{identity: w.store.identity + 1, floor: floor, adopted: true}
 						w.trace.add(w.now, nil, "bucket", fmt.Sprintf("adoption %d ends", mark))
 					}
 				})
@@ -80,9 +87,10 @@ func (w *world) revokeAll(on func() bool) {
 	w.after(w.between(time.Millisecond, 50*time.Millisecond), func() { w.revokeAll(on) })
 }
 
-// purge removes every record without a marker. Watches do not show it, and continue.
-func (w *world) purge() {
-	w.trace.add(w.now, nil, "bucket", "is purged")
+// purge removes every record below a floor, without a marker, and revisions rise to it. Watches do
+// not show it, and continue.
+func (w *world) purge(floor uint64) (removed int) {
+	w.trace.add(w.now, nil, "bucket", fmt.Sprintf("is purged below %d", floor))
 	w.Counts.Purges++
 	for _, p := range w.members {
 		for _, t := range p.work {
@@ -92,10 +100,15 @@ func (w *world) purge() {
 		}
 	}
 	for _, key := range w.store.all {
-		if c := w.store.newest(key); c != nil {
+		if c := w.store.newest(key); c != nil && c.entry.Revision < floor {
 			c.removed = true
+			removed++
 		}
 	}
+	for w.store.next() < floor {
+		w.store.put(w.now, "none", nil, true).removed = true
+	}
+	return removed
 }
 
 // purged reports whether the record of a term went in a purge.
@@ -105,18 +118,15 @@ func (w *world) purged(t *work) bool {
 }
 
 // latePurge is that of an adoption which was overtaken: it had looked before, and its request comes
-// now, to a bucket that has its new identity already. (It must not meet the first claims of a role:
-// of two that are under way the earlier one goes in the purge, and the later one wins over nothing
-// too.)
+// now, to a bucket that has its new identity already. It removes nothing.
 func (w *world) latePurge() {
-	for i := range w.plan.Roles {
-		if c := w.store.newest(record.RoleKey(roleName(i))); c == nil || w.now-c.at < 2*time.Second {
-			return
-		}
+	if !w.store.adopted || w.store.mark != 0 || w.store.deleted || len(w.floors) < 2 {
+		return
 	}
-	if w.store.adopted && w.store.mark == 0 && !w.store.deleted {
-		w.Counts.LatePurges++
-		w.purge()
+	floor := w.floors[w.rng.IntN(len(w.floors)-1)]
+	w.Counts.LatePurges++
+	if n := w.purge(floor); n > 0 {
+		w.violate("E1: the purge of an overtaken adoption has removed %d records", n)
 	}
 }
 

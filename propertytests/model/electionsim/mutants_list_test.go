@@ -401,6 +401,9 @@ var all = []mutants.Mutant{
 	{Name: "what is absent from an adopted bucket is free", Edits: []mutants.Edit{
 		{"since = since.Add(m.cfg.MaxTTL)", "_ = since"},
 	}, By: &adoptedBucket},
+	{Name: "the floors of two adoptions are in any order", Edits: []mutants.Edit{
+		{"w.store.next()+atMost+w.rng.Uint64N(atMost), w.store.floor+1)", "w.store.next()+atMost+w.rng.Uint64N(atMost), 0)"},
+	}, By: &adoptedBucket},
 	{Name: "a lease that is revoked is dead to all", Edits: []mutants.Edit{
 		{"\tcase Revoked:\n\t\treturn l, errRevoked\n", "\tcase Revoked:\n\t\tl.State = Killed\n\t\treturn l, nil\n"},
 	}, By: &beside},

@@ -29,7 +29,8 @@ type world struct {
 	expiring  string              // a lease that a marker overwrites right after its next renewal
 	unseen    string              // the role whose next leader is lost before others see its claim
 	adoptions int
-	doomed    string // the key whose next record is lost soon, within doom
+	floors    []uint64 // of the adoptions, in the order of their marks
+	doomed    string   // the key whose next record is lost soon, within doom
 	doom      time.Duration
 	lostAt    time.Duration // when the bucket last lost writes, 0: never
 	quiet     bool          // the faults are over
