@@ -71,7 +71,7 @@ func TestDoctorHealthy(t *testing.T) {
 		return code == 0, fmt.Sprint(d)
 	})
 	for _, check := range []string{
-		"server", "limits", "bucket", "replicas", "clock", "round trip", "permissions",
+		"server", "limits", "clusters", "bucket", "replicas", "clock", "round trip", "permissions",
 		"records", "members", "roles", "churn",
 	} {
 		if !d.has(check, "ok", "") {

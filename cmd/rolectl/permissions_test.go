@@ -106,6 +106,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	}
 	d := document[doctorDoc](t, observer.run("doctor", "--for", "100ms", "-o", "json").out)
 	if !d.has("permissions", "ok", "may not steer") || !d.has("limits", "ok", "not checked") ||
+		!d.has("clusters", "ok", "not looked at: this user may not publish to $SYS.REQ.SERVER.PING.CONNZ") ||
 		!d.has("records", "ok", "") {
 		t.Errorf("the observer's doctor: %+v", d)
 	}
@@ -175,7 +176,8 @@ func TestDocumentedObserverOfTasks(t *testing.T) {
 	o := p.as("o")
 	o.sees("the doctor looks at tasks", "ok", "jobs: 0 open, handed out by a to 1 worker")
 	o.sees("and at large outputs", "ok", "jobs: there is no object store")
-	if d, _ := o.diagnosis(); !d.has("limits", "ok", "the account is well below its JetStream limits") {
+	if d, _ := o.diagnosis(); !d.has("limits", "ok", "the account is well below its JetStream limits") ||
+		!d.has("clusters", "ok", "one server with JetStream") {
 		t.Errorf("the account's limits: %v", d)
 	}
 	o.completes("tasks|ls|-n|", "jobs")

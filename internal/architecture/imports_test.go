@@ -91,7 +91,7 @@ var allowed = map[string][]string{
 		"internal/adoption", "internal/natskv"),
 	"cmd/rolectl/internal/dev": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
 		"election", "internal/natskv", "internal/natsrun", "internal/bridge"),
-	"cmd/rolectl/internal/doctor": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
+	"cmd/rolectl/internal/doctor": append(under("cmd/rolectl/internal", "cli", "connect", "inventory", "show"), "assign",
 		"election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
 	"cmd/rolectl/internal/exec": append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"),
 		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),

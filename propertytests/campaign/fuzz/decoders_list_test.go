@@ -87,6 +87,7 @@ var decoders = map[string]string{
 		"has checked",
 	"cmd/rolectl/internal/doctor/older":          "FuzzOlder",
 	"cmd/rolectl/internal/doctor/readSeal":       "FuzzSeal",
+	"cmd/rolectl/internal/doctor/readServer":     "FuzzServers",
 	"cmd/rolectl/internal/inventory/ReadAnswer":  "FuzzAnswered",
 	"cmd/rolectl/internal/show/CleanLines":       "FuzzTable",
 	"cmd/rolectl/internal/show/OneLine":          "FuzzTable",

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,4 +102,15 @@ func known() string {
 	}
 	slices.Sort(names)
 	return "there are " + strings.Join(names, ", ")
+}
+
+// InContext is the target of a context: its user, and the servers of t if it names none. Flags and
+// the environment do not count for it.
+func (t Target) InContext(name string) (Target, error) {
+	other := Target{Timeout: t.Timeout}
+	if err := other.load(name); err != nil {
+		return Target{}, err
+	}
+	other.URL = cmp.Or(other.URL, t.URL)
+	return other, other.check()
 }

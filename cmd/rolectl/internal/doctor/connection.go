@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,8 +15,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// roundTrip compares the round trip to the server with the shortest heartbeat interval of a member,
-// as seen or as its TTL suggests.
+// roundTrip compares the round trip, to the server and to the leader of the bucket, with the
+// shortest heartbeat interval of a member, as seen or as its TTL suggests.
 func (x *examination) roundTrip() {
 	worst := time.Duration(0)
 	for range 5 {
@@ -36,7 +37,12 @@ func (x *examination) roundTrip() {
 		}
 	}
 	fix := "raise the TTL of " + member + ", or move it nearer to the servers"
-	switch what := fmt.Sprintf("%s at worst from here", show.Age(worst)); {
+	what := fmt.Sprintf("%s at worst from here", show.Age(worst))
+	if x.toLeader > worst {
+		worst = x.toLeader
+		what += fmt.Sprintf(", and %s to the leader of the bucket", show.Age(worst))
+	}
+	switch {
 	case beat == 0:
 		x.ok("round trip", "%s", what)
 	case worst > beat/2:
@@ -48,6 +54,20 @@ func (x *examination) roundTrip() {
 	default:
 		x.ok("round trip", "%s; the most frequent heartbeat, of %s, comes every %s", what, member, show.Age(beat))
 	}
+	if others := x.otherClusters(); len(others) > 0 {
+		x.ok("round trip", "not measured from other clusters: run doctor there too, in %s", show.FirstFew(others))
+	}
+}
+
+// otherClusters are those to which this connection does not lead.
+func (x *examination) otherClusters() (names []string) {
+	for _, s := range x.servers {
+		if s.JetStream && s.Cluster != x.a.Conn.ConnectedClusterName() && !slices.Contains(names, s.Cluster) {
+			names = append(names, s.Cluster)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // stepped is the smallest jump of a clock that is reported: the network adds less than that.
@@ -66,12 +86,13 @@ func (x *examination) clock(ctx context.Context, watchFor time.Duration) {
 	var d drift
 	for end := time.Now().Add(watchFor); ; {
 		once, cancel := context.WithTimeout(ctx, inventory.AskWithin)
-		ahead, err := inventory.ClockAhead(once, x.a.Conn, x.a.Reach(), stream)
+		ahead, took, err := inventory.ClockAhead(once, x.a.Conn, x.a.Reach(), stream)
 		cancel()
 		if err == nil {
 			if d.samples == 0 {
-				d.low, d.high = ahead, ahead
+				d.low, d.high, x.toLeader = ahead, ahead, took
 			}
+			x.toLeader = min(x.toLeader, took) // the rest is not the way's
 			d.low, d.high = min(d.low, ahead), max(d.high, ahead)
 			d.samples++
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -21,13 +22,15 @@ const (
 // Command is the command "rolectl doctor".
 func Command(a *cli.App) *cobra.Command {
 	var watchFor time.Duration
+	var system string
 	cmd := &cobra.Command{
 		Use: Name, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and what to do",
 		Long: `Find out what is wrong with a bucket, its servers, its members and their tasks, and what to do about it.
 
 With --bucket it checks only the namespaces of tasks in which members of that bucket work.
 
-It needs read-only permissions, and lists every check that it could not run for lack of permission.
+It needs read-only permissions, and lists every check that it could not run for lack of permission. Servers that are
+cut off are known to users of the system account only: name a context of the nats tool with --system-context.
 
 Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connection, no permission to look, bad usage).`,
 		Example: "  rolectl doctor\n  rolectl doctor --for 30s -o json\n  rolectl doctor -o name   # only the names of " +
@@ -35,7 +38,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
-			found, err := examine(cmd, a, watchFor)
+			found, err := examine(cmd, a, watchFor, system)
 			if cmd.Context().Err() != nil { // some checks did not run, so the result is unknown
 				return cli.ErrInterrupted
 			}
@@ -53,6 +56,12 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		},
 	}
 	cli.DurationFlag(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch heartbeats, clocks and changes")
+	cmd.Flags().StringVar(&system, "system-context", "",
+		"context of the nats tool with a user of the system account, to look at all servers of JetStream")
+	cli.CompleteFlagBy(cmd, "system-context",
+		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
+		})
 	return cmd
 }
 
@@ -65,20 +74,37 @@ type examination struct {
 	id   string // of the bucket
 	// chosen says that the user has named the bucket.
 	chosen bool
+	// system is where a user of the system account asks, nil for nobody.
+	system *connect.Target
+	// servers are those that have answered, or unseen says why none has.
+	servers []systemServer
+	unseen  string
+	// toLeader is the round trip to the leader of the bucket.
+	toLeader time.Duration
+	// lost means that the meta group of JetStream has no leader here.
+	lost bool
 }
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
 // reached.
-func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration) (findings, error) {
+func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system string) (findings, error) {
 	ctx := cmd.Context()
 	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}, chosen: cmd.Flags().Changed("bucket")}
 	nc, err := a.Connect()
 	if err != nil {
 		return nil, err
 	}
+	if system != "" {
+		target, err := a.Target.InContext(system)
+		if err != nil {
+			return nil, cli.UsageError(err)
+		}
+		x.system = &target
+	}
 	opening, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 	defer cancel()
 	x.server(opening)
+	x.clusters(opening)
 	if err := x.bucket(opening); err != nil {
 		return x.findings, err
 	}
@@ -86,6 +112,9 @@ func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration) (findings, 
 		if _, err := a.Reach().Open(opening, nc, a.Bucket); err != nil {
 			return x.findings, nil
 		}
+	}
+	if x.lost { // it cannot be watched
+		return x.findings, nil
 	}
 	if x.s, err = inventory.OpenView(opening, a, true, x.seen.observe); err != nil {
 		if errors.Is(err, election.ErrPermission) {

@@ -19,6 +19,15 @@ import (
 func (x *examination) server(ctx context.Context) {
 	nc := x.a.Conn
 	versions := map[string][]string{nc.ConnectedServerVersion(): {nc.ConnectedServerName()}}
+	runs := func(name, v string) {
+		if !slices.Contains(versions[v], name) {
+			versions[v] = append(versions[v], name)
+		}
+	}
+	x.servers, x.unseen = asked(ctx, nc, askServers)
+	for _, s := range x.servers {
+		runs(s.Name, s.Version)
+	}
 	var missing []string
 	for _, url := range nc.Servers() {
 		target, another := x.a.Target.At(url, nc.ConnectedUrl())
@@ -31,9 +40,7 @@ func (x *examination) server(ctx context.Context) {
 			missing = append(missing, target.Address())
 			continue
 		}
-		if name, v := other.ConnectedServerName(), other.ConnectedServerVersion(); !slices.Contains(versions[v], name) {
-			versions[v] = append(versions[v], name)
-		}
+		runs(other.ConnectedServerName(), other.ConnectedServerVersion())
 		other.Close()
 	}
 	for v, names := range versions {
@@ -89,6 +96,9 @@ func (x *examination) limits(ctx context.Context) {
 func (x *examination) account(data []byte) {
 	var a jetstream.AccountInfo
 	switch err := inventory.ReadAnswer(data, &a); {
+	case isLeaderless(err):
+		x.leaderless()
+		return
 	case errors.As(err, new(*jetstream.APIError)):
 		x.add(critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
 		return

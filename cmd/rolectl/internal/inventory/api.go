@@ -21,24 +21,60 @@ const AskWithin = time.Second
 func AskServer(ctx context.Context, nc *nats.Conn, subject string, data []byte) (m *nats.Msg, denied bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, AskWithin)
 	defer cancel()
+	denied, err = ask(ctx, nc, subject, data, func(answers *nats.Subscription) (err error) {
+		m, err = answers.NextMsgWithContext(ctx)
+		return err
+	})
+	return m, denied, err
+}
+
+// quiet is how long after an answer no other one is expected.
+const quiet = 400 * time.Millisecond
+
+// AskServers is AskServer for a request that several servers answer. It returns when no other
+// answer comes. The error is that of the first answer.
+func AskServers(
+	ctx context.Context, nc *nats.Conn, subject string, data []byte,
+) (all []*nats.Msg, denied bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, AskWithin)
+	defer cancel()
+	denied, err = ask(ctx, nc, subject, data, func(answers *nats.Subscription) error {
+		m, err := answers.NextMsgWithContext(ctx)
+		if err != nil {
+			return err
+		}
+		for err == nil {
+			all = append(all, m)
+			another, cancel := context.WithTimeout(ctx, quiet)
+			m, err = answers.NextMsgWithContext(another)
+			cancel()
+		}
+		return nil
+	})
+	return all, denied, err
+}
+
+// ask sends a request, and has its answers read unless it is denied.
+func ask(
+	ctx context.Context, nc *nats.Conn, subject string, data []byte, read func(answers *nats.Subscription) error,
+) (denied bool, err error) {
 	inbox := nc.NewInbox()
 	before := nc.LastError()
-	sub, err := nc.SubscribeSync(inbox)
+	answers, err := nc.SubscribeSync(inbox)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only when the connection is closed
+	defer func() { _ = answers.Unsubscribe() }() // fails only when the connection is closed
 	if err := nc.PublishRequest(subject, inbox, data); err != nil {
-		return nil, false, err
+		return false, err
 	}
 	if err := nc.FlushWithContext(ctx); err != nil {
-		return nil, false, err
+		return false, err
 	}
 	if nc.LastError() != before && cli.PublishDenied(nc, subject) {
-		return nil, true, nil
+		return true, nil
 	}
-	m, err = sub.NextMsgWithContext(ctx)
-	return m, false, err
+	return false, read(answers)
 }
 
 // AskJetStream asks the JetStream API. Errors: cli.ErrDenied, no answer, or the error in the

@@ -20,20 +20,22 @@ type ClockStep struct {
 // maxSteps bounds the memory of a clock that steps often.
 const maxSteps = 16
 
-// ClockAhead asks the server for its time, and returns by how much its clock is ahead of the local
-// one.
-func ClockAhead(ctx context.Context, nc *nats.Conn, reach natskv.Reach, stream string) (time.Duration, error) {
+// ClockAhead asks the leader of a stream for its time. It returns by how much that clock is ahead
+// of the local one, and how long the answer took.
+func ClockAhead(
+	ctx context.Context, nc *nats.Conn, reach natskv.Reach, stream string,
+) (ahead, took time.Duration, err error) {
 	js, err := reach.JetStream(nc)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	sent := time.Now()
 	s, err := js.Stream(ctx, stream)
 	if err != nil {
-		return 0, fmt.Errorf("ask for stream %s: %w", stream, err)
+		return 0, 0, fmt.Errorf("ask for stream %s: %w", stream, err)
 	}
-	middle := sent.Add(time.Since(sent) / 2)
-	return s.CachedInfo().TimeStamp.Sub(middle), nil
+	took = time.Since(sent)
+	return s.CachedInfo().TimeStamp.Sub(sent.Add(took / 2)), took, nil
 }
 
 // WorstClockStep returns the largest step back of the server's clock so far, or the zero value.

@@ -47,7 +47,7 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, reach natskv.Reach, bucket 
 		return nil, err
 	}
 	l := &Records{bucket: b, nc: nc, onRecord: wrote, records: map[string]Record{}}
-	if l.ahead, err = ClockAhead(ctx, nc, reach, b.Stream()); err != nil {
+	if l.ahead, _, err = ClockAhead(ctx, nc, reach, b.Stream()); err != nil {
 		return nil, err
 	}
 	filter := record.CandidateFilter
