@@ -105,6 +105,8 @@ var (
 	ErrCancelPending = taskerr.ErrCancelPending
 	// ErrNotDead says that a task cannot be requeued. Only a dead task whose input was kept can be.
 	ErrNotDead = taskerr.ErrNotDead
+	// ErrTaskOpen says that a task cannot be deleted, because it has not ended. Cancel it first.
+	ErrTaskOpen = taskerr.ErrTaskOpen
 	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique
 	// key. Wait for that task, or cancel it.
 	ErrKeyTaken = taskerr.ErrKeyTaken

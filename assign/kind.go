@@ -50,8 +50,9 @@ func Backoff(first, most time.Duration) KindOption {
 	}
 }
 
-// Retention is how long an outcome is kept. For that time the outcome can be read, and the task's
-// id cannot be used again. Default 1 h, minimum 1 min, maximum 10 years, in whole seconds.
+// Retention is how long an outcome is kept, but for that of a dead task, see [DeadRetention]. For
+// that time the outcome can be read, and the task's id cannot be used again. Default 1 h, minimum
+// 1 min, maximum 10 years, in whole seconds.
 func Retention(d time.Duration) KindOption {
 	return func(p *record.Policy) {
 		if d < record.MinRetention || d > record.MaxDuration {
@@ -59,6 +60,21 @@ func Retention(d time.Duration) KindOption {
 			return
 		}
 		p.Retention = int64(d / time.Second)
+	}
+}
+
+// DeadRetention is how long a dead task is kept, with its input, so that people can read what was
+// wrong with it and requeue it. Default 30 days, or [Retention] if that is longer; minimum 1 min,
+// maximum 10 years, in whole seconds. The id of a dead task is not free for that time: [Requeue] or
+// [Delete] the task.
+func DeadRetention(d time.Duration) KindOption {
+	return func(p *record.Policy) {
+		if d < record.MinRetention || d > record.MaxDuration {
+			p.Refuse("DeadRetention", d,
+				fmt.Sprintf("use %v to %d h (10 years)", record.MinRetention, record.MaxDuration/time.Hour))
+			return
+		}
+		p.Dead = int64(d / time.Second)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
 // TaskStatus is what is known about a task. Its JSON is the scheduler's answer, and the output of
@@ -33,6 +34,16 @@ type TaskStatus struct {
 	// Error and Cause say why a task has ended other than by success. See TaskError.
 	Error string `json:"error,omitempty"`
 	Cause string `json:"cause,omitempty"`
+	// Stack is that of the panic of which a task is dead, "" for none.
+	Stack string `json:"stack,omitempty"`
+	// Failures are the attempts of an open or a dead task that have failed or were lost with their
+	// worker: the last eleven at most, the first ones first. [List] has them for dead tasks only.
+	Failures []TaskFailure `json:"failures,omitempty"`
+	// Input is what a task was submitted with, as it is encoded, if the task is open or dead. [Get]
+	// alone reads it.
+	Input []byte `json:"-"`
+	// KeptUntil is when a task that has ended leaves the stream. Its id is free again then.
+	KeptUntil time.Time `json:"kept_until,omitzero"`
 	// TraceParent and Headers are those of the submission.
 	TraceParent string            `json:"trace_parent,omitempty"`
 	Keys        *TaskKeys         `json:"keys,omitempty"`
@@ -49,6 +60,29 @@ type TaskKeys struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
+// TaskFailure is an attempt that has failed, or was lost with its worker.
+type TaskFailure struct {
+	// Worker is the instance that had the task, "" if that is not known.
+	Worker string `json:"worker,omitempty"`
+	// Cause is failed or worker_lost, and for the last attempt of a dead task the cause of its end.
+	Cause string `json:"cause"`
+	// Error is what the handler returned, 1 KiB of it at most but for the last attempt.
+	Error string `json:"error,omitempty"`
+	// Ended is by the scheduler's clock. Ran is how long the attempt took, zero if nobody knows.
+	Ended time.Time     `json:"ended"`
+	Ran   time.Duration `json:"ran_ns,omitempty"`
+}
+
+// failuresFrom are failures for users.
+func failuresFrom(all []record.Failed) (failures []TaskFailure) {
+	for _, f := range all {
+		failures = append(failures, TaskFailure{
+			Worker: f.Worker, Cause: f.Cause, Error: f.Error, Ended: f.Ended, Ran: time.Duration(f.Ran) * time.Microsecond,
+		})
+	}
+	return failures
+}
+
 // statusFrom is a status for users.
 func statusFrom(s *client.Status) TaskStatus {
 	st := TaskStatus{
@@ -56,6 +90,7 @@ func statusFrom(s *client.Status) TaskStatus {
 		Progress: s.Progress,
 		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
 		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
+		Stack: s.Stack, Failures: failuresFrom(s.Failures), Input: s.Input, KeptUntil: s.KeptUntil,
 	}
 	if st.State.Terminal() && st.State != StateSucceeded {
 		st.Err = &TaskError{

@@ -52,6 +52,8 @@ func all(m Meta) []Event {
 		TaskProgress{Meta: m},
 		TaskTicked{Meta: m},
 		TaskGauges{Meta: m},
+		DeadTasks{Meta: m},
+		DeadTasksLeaving{Meta: m},
 		FramesUnverified{Meta: m},
 		SchedulerMissing{Meta: m},
 	}

@@ -122,14 +122,37 @@ type TaskGauges struct {
 	Slots map[string]int
 }
 
-func (TaskSubmitted) event()  {}
-func (TaskAssigned) event()   {}
-func (TaskRejected) event()   {}
-func (TaskCompleted) event()  {}
-func (TaskReassigned) event() {}
-func (TaskStale) event()      {}
-func (TaskFenced) event()     {}
-func (TaskRecovered) event()  {}
-func (TaskProgress) event()   {}
-func (TaskTicked) event()     {}
-func (TaskGauges) event()     {}
+// DeadTasks reports, from time to time, how many dead tasks the stream keeps.
+type DeadTasks struct {
+	Meta
+	Namespace string
+	// Kept counts them by kind.
+	Kept map[string]int
+}
+
+// DeadTasksLeaving reports that dead tasks of a kind will soon be kept no longer: within a day, or
+// within the last half of a retention shorter than two days. Then their inputs are gone. Requeue
+// them or delete them, or raise DeadRetention. Each scheduler reports a task once.
+type DeadTasksLeaving struct {
+	Meta
+	Namespace string
+	Kind      string
+	// Tasks counts them. First is the id of the one that leaves first, and At is when.
+	Tasks int
+	First string
+	At    time.Time
+}
+
+func (TaskSubmitted) event()    {}
+func (TaskAssigned) event()     {}
+func (TaskRejected) event()     {}
+func (TaskCompleted) event()    {}
+func (TaskReassigned) event()   {}
+func (TaskStale) event()        {}
+func (TaskFenced) event()       {}
+func (TaskRecovered) event()    {}
+func (TaskProgress) event()     {}
+func (TaskTicked) event()       {}
+func (TaskGauges) event()       {}
+func (DeadTasks) event()        {}
+func (DeadTasksLeaving) event() {}

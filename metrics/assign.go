@@ -11,7 +11,9 @@ type assignCollectors struct {
 
 	submitted, assigned, rejected, completed, reassigned, stale, fenced, progress, ticks *prometheus.CounterVec
 
-	queue, oldest, inFlight, open, slots *prometheus.GaugeVec
+	leaving *prometheus.CounterVec
+
+	queue, oldest, inFlight, open, slots, dead *prometheus.GaugeVec
 
 	wait, run, recovery *prometheus.HistogramVec
 }
@@ -32,6 +34,9 @@ func newAssignCollectors(l *labels) *assignCollectors {
 			"namespace", "checkpoint"),
 		ticks: l.counter("assign_ticks_total", "Ticks of recurrences: fired, or dropped as missed.", "namespace",
 			"result"),
+		leaving: l.counter("assign_dead_tasks_leaving_total", "Dead tasks that were reported since they leave soon.",
+			"namespace", "kind"),
+		dead:  l.gauge("assign_dead_tasks", "Dead tasks that the stream keeps.", "namespace", "kind"),
 		queue: l.gauge("assign_queue_depth", "Tasks that are due and wait for a worker.", "namespace"),
 		oldest: l.gauge("assign_oldest_waiting_seconds", "For how long the task that waits longest has been due.",
 			"namespace", "kind"),
@@ -50,7 +55,7 @@ func newAssignCollectors(l *labels) *assignCollectors {
 func (c *assignCollectors) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced, c.progress, c.ticks,
-		c.queue, c.oldest, c.inFlight, c.open, c.slots, c.wait, c.run, c.recovery,
+		c.leaving, c.queue, c.oldest, c.inFlight, c.open, c.slots, c.dead, c.wait, c.run, c.recovery,
 	}
 }
 
@@ -88,6 +93,10 @@ func (c *assignCollectors) observe(e event.Event) bool {
 		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "dropped")...).Add(float64(e.Dropped))
 	case event.TaskGauges:
 		c.levels(e)
+	case event.DeadTasksLeaving:
+		c.leaving.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind))...).Add(float64(e.Tasks))
+	case event.DeadTasks:
+		c.byKind(c.dead, e.Meta, e.Namespace, e.Kept)
 	default:
 		return false
 	}
@@ -116,6 +125,16 @@ func (c *assignCollectors) levels(e event.TaskGauges) {
 	c.byState(c.slots, "state", e, e.Slots)
 }
 
+// byKind sets a gauge for each kind, and removes the others.
+func (c *assignCollectors) byKind(g *prometheus.GaugeVec, m event.Meta, namespace string, levels map[string]int) {
+	gone := c.labels.ofSession(m)
+	gone["namespace"] = namespace
+	g.DeletePartialMatch(gone)
+	for kind, n := range levels { // several kinds may be one "other"
+		g.WithLabelValues(c.labels.values(m, namespace, c.labels.bound("kind", kind))...).Add(float64(n))
+	}
+}
+
 // byState sets a gauge for each state; name is the label that bounds the values of the states. A
 // state that is not reported any more is set to 0 and not removed, since a scrape in between would
 // see nothing.
@@ -134,7 +153,7 @@ func (c *assignCollectors) byState(g *prometheus.GaugeVec, bound string, e event
 
 // forget removes the gauges of a session that is gone.
 func (c *assignCollectors) forget(gone prometheus.Labels) {
-	for _, g := range []*prometheus.GaugeVec{c.queue, c.oldest, c.inFlight, c.open, c.slots} {
+	for _, g := range []*prometheus.GaugeVec{c.queue, c.oldest, c.inFlight, c.open, c.slots, c.dead} {
 		g.DeletePartialMatch(gone)
 	}
 }

@@ -30,6 +30,8 @@
 //	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
 //	assign_progress_total{namespace,checkpoint}        reports of progress; checkpoint is yes or no
 //	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired or dropped
+//	assign_dead_tasks_leaving_total{namespace,kind}    dead tasks that were reported, because they leave soon
+//	assign_dead_tasks{namespace,kind}                  dead tasks that the stream keeps
 //	assign_queue_depth, assign_in_flight {namespace}   tasks that are due and wait; tasks that a worker has
 //	assign_oldest_waiting_seconds{namespace,kind}      for how long the task that waits longest has been due
 //	assign_open_tasks{namespace,state}                 tasks without an outcome

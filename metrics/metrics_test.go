@@ -73,6 +73,8 @@ func everything(m event.Meta) []event.Event {
 		event.TaskRecovered{Meta: m, Namespace: "ns", Took: time.Second},
 		event.TaskProgress{Meta: m, Namespace: "ns", Reports: 3, Checkpoints: 1},
 		event.TaskTicked{Meta: m, Namespace: "ns", Recurrence: "nightly", Fired: 1, Dropped: 2},
+		event.DeadTasks{Meta: m, Namespace: "ns", Kept: map[string]int{"k": 3}},
+		event.DeadTasksLeaving{Meta: m, Namespace: "ns", Kind: "k", Tasks: 1, First: "t"},
 		event.TaskGauges{
 			Meta: m, Namespace: "ns", Queue: 5, InFlight: 3, Oldest: map[string]time.Duration{"sum": 90 * time.Second},
 			States: map[string]int{"pending": 5, "running": 3}, Slots: map[string]int{"busy": 3, "free": 1},
@@ -150,8 +152,8 @@ func TestDocumentedNames(t *testing.T) {
 			t.Errorf("%s exists and is not documented", name)
 		}
 	}
-	if len(exist) != 32 {
-		t.Errorf("%d metrics, want 15 of elections and 17 of tasks", len(exist))
+	if len(exist) != 34 {
+		t.Errorf("%d metrics, want 15 of elections and 19 of tasks", len(exist))
 	}
 }
 

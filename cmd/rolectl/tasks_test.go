@@ -381,6 +381,42 @@ func TestTasksSteer(t *testing.T) {
 	w.in("left", assign.StateSucceeded)
 }
 
+// TestTasksDead: a dead task is shown with all that is known of it, submitted again with another
+// input, and removed.
+func TestTasksDead(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.run("tasks", "submit", "fail", `{"a":1}`, "--id", "dead", "--wait")
+	before := w.in("dead", assign.StateDead)
+	out := w.ok("tasks", "get", "dead").out
+	for _, part := range []string{`input: {"a":1}`, "kept until: ", "CAUSE", before.Cause} {
+		if !strings.Contains(out, part) {
+			t.Errorf("%q is missing in:\n%s", part, out)
+		}
+	}
+	if left := time.Until(before.KeptUntil); left < 29*24*time.Hour || len(before.Failures) == 0 {
+		t.Errorf("kept for %v, %+v", left, before.Failures)
+	}
+	if r := w.run("tasks", "requeue", "dead", "--input", "{"); r.code != cli.ExitUsage {
+		t.Errorf("an input that is not JSON: exit %d, %s", r.code, r.errors)
+	}
+	w.ok("tasks", "requeue", "dead", "--input", `{"a":2}`)
+	natstest.Eventually(t, "it is dead again", patience, func() (bool, string) {
+		s := w.in("dead", assign.StateDead)
+		return s.Ended.After(before.Ended), s.Ended.String()
+	})
+	type withInput struct {
+		Input map[string]int `json:"input"`
+	}
+	if d := document[withInput](t, w.ok("tasks", "get", "dead", "-o", "json").out); d.Input["a"] != 2 {
+		t.Errorf("its input is %v", d.Input)
+	}
+	w.ok("tasks", "rm", "dead")
+	if r := w.run("tasks", "get", "dead"); r.code != cli.ExitFailed || !strings.Contains(r.errors, "not found") {
+		t.Errorf("removed: exit %d, %s", r.code, r.errors)
+	}
+}
+
 type recurrencesDoc struct {
 	Recurrences []assign.Recurrence `json:"recurrences"`
 }

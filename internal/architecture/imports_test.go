@@ -62,9 +62,13 @@ var allowed = map[string][]string{
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 		"internal/protocol/tasks/workers",
+	},
+	"assign/internal/upkeep": {
+		"assign/internal/record", "event", "internal/natskv", "internal/protocol/tasks",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",

@@ -120,6 +120,9 @@ func FuzzStored(f *testing.F) {
 			e.Revision != a.Message.Seq || len(e.Value) > len(data)) {
 			t.Fatalf("%s: %+v", data, e)
 		}
+		if until := e.KeptUntil(); !until.IsZero() && !until.After(e.Time) {
+			t.Fatalf("%s: kept until %v", data, until)
+		}
 		if err != nil && (e.Key != "" || e.Revision != 0) {
 			t.Fatalf("%s: %+v, %v", data, e, err)
 		}

@@ -2,6 +2,8 @@ package natskv
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,12 +27,34 @@ type Entry struct {
 	Marker bool
 }
 
+// KeptUntil is when the server removes the record, unless it is written again; zero for never, or
+// if it was read without its headers.
+func (e *Entry) KeptUntil() time.Time {
+	if len(e.Header[headerTTL]) == 0 {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(e.Header[headerTTL][0], 10, 64)
+	if err != nil || seconds <= 0 || seconds > math.MaxInt64/int64(time.Second) {
+		return time.Time{}
+	}
+	return e.Time.Add(time.Duration(seconds) * time.Second)
+}
+
 // Headers of markers: written by a KV client, and by the server for expired and removed records
 // (ADR-8, ADR-43).
 const (
 	headerOperation    = "KV-Operation"
 	headerMarkerReason = "Nats-Marker-Reason"
 )
+
+// isMarker reports whether a record with this header is a marker.
+func isMarker(h nats.Header) bool {
+	if len(h) == 0 {
+		return false
+	}
+	op := h.Get(headerOperation)
+	return op == "DEL" || op == "PURGE" || h.Get(headerMarkerReason) != ""
+}
 
 // isControl reports whether the server sent something other than a delivery. Such a message comes
 // on the subject of the subscription. A record keeps the subject under which it was stored, and may
@@ -50,15 +74,10 @@ func entry(prefix string, m *nats.Msg) (e Entry, number, after uint64, err error
 	if !ok || key == "" {
 		return Entry{}, 0, 0, fmt.Errorf("%w: delivery of %q", ErrWatchLost, m.Subject)
 	}
-	marker := false
-	if len(m.Header) > 0 {
-		op := m.Header.Get(headerOperation)
-		marker = op == "DEL" || op == "PURGE" || m.Header.Get(headerMarkerReason) != ""
-	}
 	// nats.go copies every payload out of its read buffer, so the entry may keep m.Data.
 	e = Entry{
 		Key: key, Value: m.Data, Revision: meta.Sequence.Stream, Header: m.Header, Time: meta.Timestamp,
-		Marker: marker,
+		Marker: isMarker(m.Header),
 	}
 	return e, meta.Sequence.Consumer, meta.NumPending, nil
 }

@@ -242,6 +242,7 @@ func (p place) record(data []byte) (Entry, error) {
 		if e.Header, err = nats.DecodeHeadersMsg(a.Message.Header); err != nil {
 			return Entry{}, fmt.Errorf("decode header: %w", err)
 		}
+		e.Marker = isMarker(e.Header)
 	}
 	return e, nil
 }

@@ -12,13 +12,16 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Requeue submits a dead task once more, under the same id.
-func (c *Client) Requeue(ctx context.Context, id string) error {
+// Requeue submits a dead task once more, under the same id. A nil input is the one that it had.
+func (c *Client) Requeue(ctx context.Context, id string, input []byte) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.requeue(ctx, l, id); err != nil {
+	if most := l.most.Load() - record.Headroom; int64(len(input)) > most {
+		return taskerr.Doing(taskerr.TooLarge("an input", len(input), most, record.StoreElsewhere), "requeue %s", id)
+	}
+	if err := c.requeue(ctx, l, id, input); err != nil {
 		return taskerr.Doing(c.offline(err), "requeue %s", id)
 	}
 	c.waiters.doubt(id)
@@ -31,7 +34,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 // When the answer is lost, the same write is tried again. Only a requeue replaces the outcome of a
 // dead task. So a record at a later revision proves that the task was requeued since the first
 // look, by this client or another: once is enough.
-func (c *Client) requeue(ctx context.Context, l *line, id string) error {
+func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) error {
 	pace := newPace()
 	var dead uint64 // the revision of the outcome that is to be replaced
 	for {
@@ -46,7 +49,7 @@ func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 			return fmt.Errorf("%w: it is %s", taskerr.ErrNotDead, o.Status)
 		default:
 			dead = e.Revision
-			if err = c.revive(ctx, l, id, o, &e); err == nil {
+			if err = c.revive(ctx, l, id, input, o, &e); err == nil {
 				return nil
 			}
 		}
@@ -70,7 +73,9 @@ func (c *Client) requeue(ctx context.Context, l *line, id string) error {
 // revive tries once. A task with a unique key takes the key again, in the same step: the scheduler
 // frees the key for the outcome that is being replaced, and must find that the key's record has
 // changed.
-func (c *Client) revive(ctx context.Context, l *line, id string, o *record.Outcome, e *natskv.Entry) error {
+func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o *record.Outcome,
+	e *natskv.Entry,
+) error {
 	if len(e.Header[record.HeaderTask]) == 0 {
 		return fmt.Errorf("%w: its input was not kept: submit it again", taskerr.ErrNotDead)
 	}
@@ -80,7 +85,10 @@ func (c *Client) revive(ctx context.Context, l *line, id string, o *record.Outco
 			h = append(h, natskv.Field{Name: name, Value: value})
 		}
 	}
-	ops := []natskv.Write{{Key: record.QueueKey + id, Value: e.Value, Header: h, Expect: e.Revision}}
+	if input == nil {
+		input = e.Value
+	}
+	ops := []natskv.Write{{Key: record.QueueKey + id, Value: input, Header: h, Expect: e.Revision}}
 	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 	if err != nil {
 		return err

@@ -15,10 +15,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Status is what is known about a task. Stack is that of a panic, for a dead task.
+// Status is what is known about a task. Stack is that of a panic, for a dead task. Failures are
+// those of a task that is open or dead, Input is that of one that Get has read, as far as it was
+// kept. KeptUntil is of a task that has ended.
 type Status struct {
 	control.Task
-	Stack string
+	Stack     string
+	Failures  []record.Failed
+	Input     []byte
+	KeptUntil time.Time
 }
 
 // Get asks the stream about a task, and the scheduler about one that is open.
@@ -39,6 +44,10 @@ func (c *Client) Get(ctx context.Context, id string) (Status, error) {
 	if err != nil {
 		return st, err
 	}
+	st.Input = e.Value
+	if err := c.history(ctx, l, &st, e.Revision); err != nil {
+		return st, c.offline(err)
+	}
 	answer, err := c.ask(ctx, control.Query{Op: control.OpStatus, ID: id})
 	switch {
 	case errors.Is(err, taskerr.ErrNoScheduler):
@@ -54,6 +63,19 @@ func (c *Client) Get(ctx context.Context, id string) (Status, error) {
 		return endedStatus(id, o, &e), nil
 	}
 	return st, nil
+}
+
+// history reads about the attempts that an open task has had, from the note of its submission at
+// revision.
+func (c *Client) history(ctx context.Context, l *line, st *Status, revision uint64) error {
+	note, err := c.look(ctx, l, record.NoteKey+st.ID)
+	if err != nil {
+		return taskerr.Doing(err, "note of %s", st.ID)
+	}
+	if note.Revision > revision && !note.Marker {
+		st.Failures = record.Failures(record.First(note.Header[record.HeaderHistory]))
+	}
+	return nil
 }
 
 // look takes the scheduler's knowledge of an open task. The submission says the rest.
@@ -102,11 +124,17 @@ func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 	st := Status{Task: control.Task{
 		ID: id, Kind: o.Kind, State: tasks.State(o.Status), Attempts: o.Attempts, Worker: o.Worker, Ended: e.Time,
 		Ran: time.Duration(o.Ran) * time.Microsecond, Cause: o.Cause,
-	}}
+	}, KeptUntil: e.KeptUntil()}
 	if o.Status == tasks.StatusSucceeded {
 		st.Progress = 1
 	} else {
 		st.Error, st.Stack = o.Why()
+	}
+	if o.Status == tasks.StatusDead {
+		st.Input = o.Data
+		st.Failures = append(record.Failures(record.First(e.Header[record.HeaderHistory])), record.Failed{
+			Epoch: o.Epoch, Attempt: o.Attempt, Cause: o.Cause, Worker: o.Worker, Ended: e.Time, Ran: o.Ran, Error: st.Error,
+		})
 	}
 	if p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask])); err == nil { // of a dead task
 		st.Priority = p.Priority

@@ -70,10 +70,12 @@ func (c *Client) standing(ctx context.Context, l *line, s *Submission,
 ) (at string, expect uint64, err error) {
 	if !fresh {
 		e, err := c.look(ctx, l, record.QueueKey+s.ID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", 0, err
-		}
-		if e.Revision > 0 {
+		case e.Marker: // it was deleted a moment ago
+			return "", 0, errDeleted
+		case e.Revision > 0:
 			return s.ID, 0, sameKind(s.ID, s.Kind, kindOf(&e))
 		}
 	}

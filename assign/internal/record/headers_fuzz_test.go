@@ -9,6 +9,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // FuzzHeaders: whatever a submitter or a worker has put beside an input or an output is read
@@ -34,7 +36,7 @@ func FuzzHeaders(f *testing.F) {
 		}
 		if len(text)%16 == 0 { // this takes twenty times as long as all the rest
 			limit += 16 * maxFailure
-			if took := heap.Took(limit, func() { fitFailures(t, text) }); took > limit {
+			if took := heap.Took(limit, func() { fitFailures(t, text); tellFailures(t, text) }); took > limit {
 				t.Errorf("failure: %d bytes for %d", took, len(text))
 			}
 		}
@@ -67,6 +69,25 @@ func readHeaders(t *testing.T, text string) {
 	if o, err := DecodeObject([]byte(text)); err == nil &&
 		(o.Name == "" || o.Patience() < ReadWithin || o.Patience() > time.Hour) {
 		t.Errorf("object %q: %+v, to be read within %v", text, o, o.Patience())
+	}
+}
+
+// tellFailures: a history stays within its bounds, whatever stands there, and tells of the last
+// attempt.
+func tellFailures(t *testing.T, text string) {
+	data, err := json.Marshal(Failure{Error: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := text
+	for n := range uint32(maxFailed + 2) {
+		history = AddFailure(history, &tasks.Outcome{
+			Attempt: tasks.Attempt{Epoch: 1, N: n + 1}, Cause: text[:min(len(text), 20)], Body: &frame.Finding{Data: data},
+		}, time.Unix(1, 0))
+	}
+	all := Failures(history)
+	if len(all) != maxFailed || len(history) > maxHistory || all[maxFailed-1].Attempt != maxFailed+2 {
+		t.Errorf("%q becomes %d attempts in %d bytes", text, len(all), len(history))
 	}
 }
 

@@ -54,13 +54,15 @@ func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted)
 	set(HeaderTask, input.Task)
 	set(HeaderKeys, input.Keys)
 	set(HeaderMeta, input.Meta)
+	set(HeaderHistory, input.History)
 	return h, input.Data
 }
 
-// Submitted is the part of a submission that a requeue needs.
+// Submitted is the part of a submission that a requeue needs. History is that of the attempts
+// before the last one, for people.
 type Submitted struct {
-	Task, Keys, Meta string
-	Data             []byte
+	Task, Keys, Meta, History string
+	Data                      []byte
 }
 
 // DecodeOutcome reads an outcome. It returns nil if the record is not an outcome.

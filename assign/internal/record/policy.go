@@ -19,6 +19,8 @@ type Policy struct {
 	Delay     int64  `json:"delay_ms,omitempty"`
 	Deadline  int64  `json:"deadline_ms,omitempty"`
 	Retention int64  `json:"retention_s"`
+	// Dead is the retention of a dead task. The default, in the place of 0, is not written.
+	Dead int64 `json:"dead_retention_s,omitempty"`
 
 	Priority    int               `json:"priority,omitempty"`
 	Weight      int               `json:"weight,omitempty"` // 0 is 1
@@ -70,6 +72,9 @@ const DefaultBackoff = time.Second
 const DefaultMaxBack = time.Hour
 
 const DefaultRetention = time.Hour
+
+// DefaultDead is how long a dead task is kept whose submission does not say so.
+const DefaultDead = 30 * 24 * time.Hour
 
 const MinRetention = time.Minute
 

@@ -58,6 +58,7 @@ func (p Policy) check() error {
 		{"delay", p.Delay, time.Millisecond},
 		{"deadline", p.Deadline, time.Millisecond},
 		{"retention", p.Retention, time.Second},
+		{"retention of a dead task", p.Dead, time.Second},
 	} {
 		if d.n < 0 || d.n > int64(MaxDuration/d.unit) {
 			return fmt.Errorf("%s of %d times %v: use 0 to 10 years", d.name, d.n, d.unit)
@@ -103,10 +104,18 @@ func ParsePolicy(header string) (p Policy, err error) {
 func (p *Policy) Shared() *tasks.Policy {
 	return &tasks.Policy{
 		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
-		Retention: max(time.Duration(p.Retention)*time.Second, MinRetention),
-		Priority:  p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
+		Retention: max(time.Duration(p.Retention)*time.Second, MinRetention), Dead: p.keepsDead(),
+		Priority: p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
 		KeyLimit: max(p.KeyLimit, 1),
 	}
+}
+
+// keepsDead is how long a dead task is kept: as long as others at least.
+func (p *Policy) keepsDead() time.Duration {
+	if p.Dead == 0 {
+		return max(DefaultDead, time.Duration(p.Retention)*time.Second)
+	}
+	return max(time.Duration(p.Dead)*time.Second, MinRetention)
 }
 
 func (p *Policy) Times() tasks.Times {

@@ -18,7 +18,9 @@ const (
 	HeaderKeys    = "Task-Keys"    // JSON of keysRecord, when there are any
 	HeaderMeta    = "Task-Meta"    // JSON of the submitter's own headers, when there are any
 	HeaderFailure = "Task-Failure" // JSON of failureRecord, of an outcome other than a success
-	headerObject  = "Task-Object"  // the output is in the object store, the data is JSON of objectRecord
+	// JSON of Failed, of the attempts before: of a note, and of the outcome of a dead task
+	HeaderHistory = "Task-History"
+	headerObject  = "Task-Object" // the output is in the object store, the data is JSON of objectRecord
 	HeaderTrace   = "traceparent"
 )
 
@@ -28,6 +30,7 @@ const (
 	MaxMeta       = 4 << 10
 	MaxCheckpoint = 16 << 10
 	maxFailure    = 24 << 10
+	maxHistory    = 12 << 10
 	Headroom      = 64 << 10
 )
 

@@ -83,8 +83,8 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 	want := &tasks.Policy{
 		Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute,
-		Retention: 2 * time.Hour,
-		Priority:  3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
+		Retention: 2 * time.Hour, Dead: DefaultDead,
+		Priority: 3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
 	}
 	if got, err := ParsePolicy(string(text)); err != nil || !reflect.DeepEqual(got.Shared(), want) {
 		t.Errorf("%+v, %v", got, err)

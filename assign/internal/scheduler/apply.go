@@ -15,11 +15,11 @@ import (
 type applier struct {
 	*term
 	loop
-	fence       func(error) // ends the term, whatever else has gone wrong
-	out         sender
-	payloads    *payloads
-	deadLetters *deadLetters
-	announcer   *announcer
+	fence     func(error) // ends the term, whatever else has gone wrong
+	out       sender
+	payloads  *payloads
+	drafts    *drafts
+	announcer *announcer
 
 	policies policies
 	sealed   uint64 // revision of the last seal of ours that the stream has shown
@@ -29,9 +29,9 @@ type applier struct {
 	settled   tasks.Settled
 }
 
-func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *deadLetters, a *announcer) *applier {
+func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *drafts, a *announcer) *applier {
 	return &applier{
-		term: t, loop: l, fence: fence, out: out, payloads: p, deadLetters: d, announcer: a,
+		term: t, loop: l, fence: fence, out: out, payloads: p, drafts: d, announcer: a,
 		policies: newPolicies(),
 	}
 }
@@ -97,7 +97,7 @@ func (a *applier) applySeal(e *natskv.Entry) {
 }
 
 func (a *applier) applyTask(e *natskv.Entry, id string) {
-	a.deadLetters.replaced(id, e.Revision)
+	a.drafts.replaced(id, e.Revision)
 	if len(e.Header[record.HeaderOutcome]) > 0 {
 		a.payloads.drop(id)
 		a.settled = tasks.Settled{ID: id, Revision: e.Revision}
@@ -108,15 +108,19 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		a.announcer.shown(id)
 		return
 	}
+	if e.Marker { // of a task that has ended, a client has deleted it
+		if _, open := a.rules.TaskInfo(a.now(), id); open {
+			a.ignored(e, record.ErrRecord)
+		}
+		a.step(tasks.Settled{ID: id, Revision: e.Revision})
+		return
+	}
 	how, err := a.policies.of(record.First(e.Header[record.HeaderTask]))
 	// a later scheduler can read it
-	if err != nil && !e.Marker && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) {
+	if err != nil && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) {
 		a.ignored(e, err)
 		a.step(tasks.Opaque{ID: id, Revision: e.Revision})
 		return
-	}
-	if e.Marker {
-		err = record.ErrRecord
 	}
 	var keys *tasks.Keys
 	if err == nil {

@@ -10,15 +10,15 @@ import (
 // effects carries out the effects of the rules: each one has a part that does it.
 type effects struct {
 	*term
-	fence       func(error) // ends the term, whatever else has gone wrong
-	writes      *writeQueue
-	deadLetters *deadLetters
-	dispatcher  *dispatcher
-	reports     *reports
-	queries     *queries
-	gauges      *gauges
-	reader      *reader
-	notices     *notices
+	fence      func(error) // ends the term, whatever else has gone wrong
+	writes     *writeQueue
+	drafts     *drafts
+	dispatcher *dispatcher
+	reports    *reports
+	queries    *queries
+	gauges     *gauges
+	reader     *reader
+	notices    *notices
 }
 
 // execute never waits for an effect.
@@ -29,19 +29,18 @@ func (x *effects) execute(effect tasks.Effect) {
 	case tasks.Reread:
 		x.reader.reread()
 	case tasks.WriteOutcome:
-		if e.Outcome.Status == tasks.StatusDead {
-			x.deadLetters.store(e)
-		} else {
-			x.writes.outcome(e, nil)
-		}
+		x.drafts.outcome(e)
 	case tasks.WriteNote:
-		x.writes.note(e)
+		x.drafts.note(e)
 	case tasks.WriteCheckpoint:
 		x.gauges.progress.Checkpoints++
 		x.writes.checkpoint(e)
 	case tasks.WriteTick:
 		x.writes.tick(e)
 	case tasks.Erase:
+		if e.What == tasks.NoteRecord {
+			x.drafts.drop(e.ID)
+		}
 		x.writes.erase(e)
 	case tasks.FreeUnique:
 		x.writes.free(e)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/assign/internal/upkeep"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -33,6 +34,11 @@ func (s *scheduler) begin(ctx context.Context) error {
 	s.wg.Go(func() { s.reader.run(ctx) })
 	s.wg.Go(func() { s.watchConnection(ctx) })
 	s.wg.Go(func() { s.members.widen(ctx) })
+	s.wg.Go(func() {
+		upkeep.Run(ctx, upkeep.Config{
+			Namespace: s.cfg.Namespace, Conn: s.conn, Stream: s.stream, Meta: s.host.Meta, Emit: s.emit,
+		})
+	})
 	return nil
 }
 

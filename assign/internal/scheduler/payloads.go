@@ -29,7 +29,7 @@ func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) +
 type payloads struct {
 	kept   map[string]kept // by task
 	bytes  int
-	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the dead tasks
+	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the drafts
 }
 
 type kept struct {
@@ -37,10 +37,13 @@ type kept struct {
 	payload  payload
 }
 
-// want is a record to be read. Task is set for the submission of a task that has died.
+// want is a record to be read. Task is set if a draft of that task waits for it, and draft is the
+// number of the draft. If note is set, it is the task's note, else the record at revision.
 type want struct {
 	revision uint64
 	task     string
+	draft    uint64
+	note     bool
 }
 
 // fetched is the record that was read, or why it was not.
@@ -88,7 +91,13 @@ func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream
 		wg.Go(func() {
 			for w := range work {
 				within, cancel := context.WithTimeout(ctx, record.ReadWithin)
-				e, err := stream.GetRevision(within, nc, w.revision)
+				var e natskv.Entry
+				var err error
+				if w.note {
+					e, err = stream.Get(within, nc, record.NoteKey+w.task)
+				} else {
+					e, err = stream.GetRevision(within, nc, w.revision)
+				}
 				cancel()
 				got(fetched{w, e, err})
 			}

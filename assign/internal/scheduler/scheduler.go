@@ -26,22 +26,22 @@ type scheduler struct {
 	writer *natskv.Writer
 	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
 
-	payloads    *payloads
-	announcer   *announcer
-	writes      *writeQueue
-	deadLetters *deadLetters
-	applier     *applier
-	reader      *reader
-	dispatcher  *dispatcher
-	answers     *answers
-	reports     *reports
-	queries     *queries
-	members     *members
-	gauges      *gauges
-	awaited     *awaited
-	notices     *notices
-	denials     *denials
-	effects     *effects
+	payloads   *payloads
+	announcer  *announcer
+	writes     *writeQueue
+	drafts     *drafts
+	applier    *applier
+	reader     *reader
+	dispatcher *dispatcher
+	answers    *answers
+	reports    *reports
+	queries    *queries
+	members    *members
+	gauges     *gauges
+	awaited    *awaited
+	notices    *notices
+	denials    *denials
+	effects    *effects
 
 	tick     tasks.Tick     // one event that is used again
 	returned []tasks.Effect // of the last step; its room is used again
@@ -86,8 +86,8 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 
 	shortage := &shortage{term: t, emit: l.emit}
 	s.writes = newWriteQueue(t, l, s.fail, writer, s.announcer, shortage)
-	s.deadLetters = newDeadLetters(out, s.payloads, s.writes)
-	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.deadLetters, s.announcer)
+	s.drafts = newDrafts(out, s.payloads, s.writes)
+	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.drafts, s.announcer)
 	s.reader = newReader(t, l, s.applier, s.announcer)
 
 	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
@@ -96,7 +96,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage}
 	s.members = newMembers(t, l, known, s.dispatcher, s.answers)
 	s.effects = &effects{
-		term: t, fence: s.fence, writes: s.writes, deadLetters: s.deadLetters, dispatcher: s.dispatcher, reports: s.reports,
+		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, reports: s.reports,
 		queries: s.queries, gauges: s.gauges, reader: s.reader, notices: s.notices,
 	}
 }
@@ -145,7 +145,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		}
 		s.gauges.publish()
 		s.awaited.publish()
-		timer.Reset(max(min(s.rules.Next(s.now()), s.deadLetters.retryDue(time.Now()), retry, gaugesEvery), time.Millisecond))
+		timer.Reset(max(min(s.rules.Next(s.now()), s.drafts.retryDue(time.Now()), retry, gaugesEvery), time.Millisecond))
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *scheduler) handle(m any) {
 		s.writes.unknown([]write{m.w}, m.err)
 	case fetched:
 		if m.task != "" {
-			s.deadLetters.inputFetched(m)
+			s.drafts.fetched(m)
 		} else {
 			s.dispatcher.fetched(m)
 		}

@@ -39,12 +39,17 @@ func guarded(op natskv.Write, seal uint64) natskv.Write {
 	return op
 }
 
-func (q *writeQueue) note(e tasks.WriteNote) {
+// note stores the note of a task, with the history of its attempts, "" for none.
+func (q *writeQueue) note(e tasks.WriteNote, history string) {
 	value, err := record.EncodeNote(e.Retry)
 	if err != nil {
 		return // numbers can always be encoded
 	}
-	q.add(write{number: e.Write, guard: e.Guard, op: natskv.Write{Key: record.NoteKey + e.ID, Value: value}})
+	op := natskv.Write{Key: record.NoteKey + e.ID, Value: value}
+	if history != "" {
+		op.Header = []natskv.Field{{Name: record.HeaderHistory, Value: history}}
+	}
+	q.add(write{number: e.Write, guard: e.Guard, op: op})
 }
 
 func (q *writeQueue) checkpoint(e tasks.WriteCheckpoint) {

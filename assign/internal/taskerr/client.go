@@ -21,5 +21,6 @@ var (
 	ErrCancelPending      = errors.New("assign: the request to cancel is stored, and takes effect when a scheduler leads")
 	ErrNotDead            = errors.New("assign: the task is not dead: only dead tasks can be requeued")
 	ErrRecurrenceNotFound = errors.New("assign: recurrence not found")
+	ErrTaskOpen           = errors.New("assign: the task is open: only a task that has ended can be deleted")
 	ErrKeyTaken           = errors.New("assign: another open task has the unique key")
 )

@@ -30,13 +30,20 @@ type (
 		Retention    time.Duration
 		Outcome      Outcome
 		Again        bool
+		Noted        bool // it has a note, or may have
 	}
 
-	// WriteNote asks for a task's note.
+	// WriteNote asks for a task's note. Failed is how the attempt ended that the note counts, the
+	// zero Outcome for none. Noted says that the note takes the place of another one, or may: what
+	// that one says about earlier attempts is to be kept, if it is later than the submission, which
+	// stands at Revision.
 	WriteNote struct {
 		Write, Guard uint64
 		ID           string
+		Revision     uint64
 		Retry        Retry
+		Failed       Outcome
+		Noted        bool
 	}
 
 	// WriteCheckpoint asks for a task's checkpoint.

@@ -217,7 +217,7 @@ func (e Answered) apply(s *Scheduler) {
 // putOff makes a task wait that could not be sent.
 func (s *Scheduler) putOff(t *task) {
 	if s.mustNote(t) {
-		s.again(t, Retry{Wait: retryCap}, rejected, nil)
+		s.again(t, Retry{Wait: retryCap}, rejected, Outcome{}, nil)
 		return
 	}
 	s.release(t, rejected, nil)

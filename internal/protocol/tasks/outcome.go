@@ -71,7 +71,7 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 		s.expired++
 		s.finish(t, &out, e.Ref)
 	case Snoozed:
-		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", e.Ref)
+		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", Outcome{}, e.Ref)
 	default:
 		s.fail(t, &out, e)
 	}
@@ -88,7 +88,8 @@ func (s *Scheduler) fail(t *task, out *Outcome, e *Done) {
 	if delay <= 0 {
 		delay = t.policy.backoff(int(t.failures)+1, s.cfg.Rand)
 	}
-	s.again(t, Retry{Failures: 1, Wait: delay}, "failed", e.Ref)
+	out.Cause = CauseFailed
+	s.again(t, Retry{Failures: 1, Wait: delay}, CauseFailed, *out, e.Ref)
 }
 
 // release makes a task wait again that somebody gives back, uncounted. Its note and its checkpoint
@@ -96,7 +97,7 @@ func (s *Scheduler) fail(t *task, out *Outcome, e *Done) {
 // checkpoint.
 func (s *Scheduler) release(t *task, cause string, ref any) {
 	if s.mustNote(t) {
-		s.again(t, Retry{}, cause, ref)
+		s.again(t, Retry{}, cause, Outcome{}, ref)
 		return
 	}
 	s.unassign(t)
@@ -134,24 +135,25 @@ const (
 
 // lose ends an attempt whose worker's session is dead.
 func (s *Scheduler) lose(t *task, instance string) {
+	out := Outcome{Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: instance}
 	if int(t.crashes)+1 >= s.cfg.CrashBudget {
-		s.finish(t, &Outcome{
-			Status: StatusDead, Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: instance,
-		}, nil)
+		out.Status = StatusDead
+		s.finish(t, &out, nil)
 		return
 	}
-	s.again(t, Retry{Crashes: 1}, CauseWorkerLost, nil)
+	s.again(t, Retry{Crashes: 1}, CauseWorkerLost, out, nil)
 }
 
-// again makes a task run once more after a while; more is what to add to its note. The note is
-// stored first: a later scheduler must not adopt what has ended.
-func (s *Scheduler) again(t *task, more Retry, cause string, ref any) {
+// again makes a task run once more after a while; more is what to add to its note, and failed the
+// attempt that counts, if one does. The note is stored first: a later scheduler must not adopt what
+// has ended.
+func (s *Scheduler) again(t *task, more Retry, cause string, failed Outcome, ref any) {
 	t.failures = clip(int(t.failures) + more.Failures)
 	t.crashes = clip(int(t.crashes) + more.Crashes)
 	t.snoozes = clip(int(t.snoozes) + more.Snoozes)
 	s.reassigned(t, cause)
 	w := s.write(t, noting, ref)
-	w.kind, w.retry = noteWrite, t.note()
+	w.kind, w.retry, w.outcome = noteWrite, t.note(), failed
 	w.retry.Wait = more.Wait
 	s.send(w)
 }
@@ -179,7 +181,7 @@ func (s *Scheduler) write(t *task, to taskPhase, ref any) *write {
 	if r.write.number != 0 {
 		delete(s.writes, r.write.number)
 	}
-	r.write = write{t: t}
+	r.write = write{t: t, noted: t.noted}
 	r.write.waits(ref)
 	return &r.write
 }

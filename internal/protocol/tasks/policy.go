@@ -10,7 +10,8 @@ type Policy struct {
 	Timeout     time.Duration // of one attempt, 0: none
 	Backoff     time.Duration // before the second attempt; doubles with each
 	MaxBackoff  time.Duration
-	Retention   time.Duration // of the outcome
+	Retention   time.Duration // of the outcome,
+	Dead        time.Duration // but of one that is dead, 0: likewise
 	Priority    int           // -100 to 100; a larger one goes first, see Scheduler on aging
 	Weight      int           // slots that it takes, at least 1
 	Labels      map[string]string
@@ -67,6 +68,14 @@ func (p *Policy) backoff(failures int, random func() float64) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*random()))
 }
 
+// keeps is how long an outcome is kept.
+func (p *Policy) keeps(status Status) time.Duration {
+	if status == StatusDead && p.Dead > 0 {
+		return p.Dead
+	}
+	return p.Retention
+}
+
 // Verb is how an attempt ended.
 type Verb uint8
 
@@ -105,6 +114,7 @@ const (
 // Causes of an outcome other than success.
 const (
 	CausePermanent   = "permanent"
+	CauseFailed      = "failed" // of an attempt that another one follows
 	CauseMaxAttempts = "max_attempts"
 	CauseWorkerLost  = "worker_lost"
 	CauseCancelled   = "cancelled"

@@ -41,7 +41,7 @@ func (s *Scheduler) Suspected() uint64 {
 func (s *Scheduler) prepare(t *task, former Attempt) {
 	s.move(t, starting)
 	r := t.run
-	r.write = write{kind: startWrite, t: t, retry: t.note()}
+	r.write = write{kind: startWrite, t: t, retry: t.note(), noted: t.noted}
 	r.write.retry.Attempt, r.write.retry.Started = former, t.attempt
 	t.noted = true
 	s.begun[t.id()] = t.attempt
@@ -71,7 +71,7 @@ func (s *Scheduler) countBegun() {
 			t.attempt = a
 			// it may have been rotated
 			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested {
-				s.again(t, Retry{}, rejected, nil)
+				s.again(t, Retry{}, rejected, Outcome{}, nil)
 			} else {
 				s.lose(t, "")
 			}

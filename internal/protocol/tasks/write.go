@@ -29,11 +29,12 @@ type write struct {
 	number  uint64 // of the last attempt
 	guard   uint64 // under which it went out, 0: it waits for a seal
 	t       *task
-	outcome Outcome
-	asked   moment // when an outcome was first asked for, zero: not yet, or the time is not known
-	again   bool   // it may have stood there, and be gone
-	refused bool   // under a seal of ours that was valid, as far as we know
+	outcome Outcome // of a note: of the attempt that it counts
+	asked   moment  // when an outcome was first asked for, zero: not yet, or the time is not known
+	again   bool    // it may have stood there, and be gone
+	refused bool    // under a seal of ours that was valid, as far as we know
 	retry   Retry
+	noted   bool  // a note stands there, or may
 	ref     any   // the caller that waits for it
 	refs    []any // other callers that wait
 
@@ -74,7 +75,8 @@ func (s *Scheduler) age(m moment) time.Duration {
 // that the task has ended, and its id may be in use again. An earlier scheduler may have stored one
 // while we read what stood before our seal, behind our back.
 func (s *Scheduler) outlived(w *write) bool {
-	kept := w.t.policy.Retention - w.t.policy.Retention/10
+	kept := w.t.policy.keeps(w.outcome.Status)
+	kept -= kept / 10
 	return w.asked != (moment{}) && s.age(w.asked) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
 }
 
@@ -139,11 +141,11 @@ func (s *Scheduler) send(w *write) {
 			w.asked = moment{s.now, s.clock.Now}
 		}
 		s.emit(WriteOutcome{
-			w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.Retention, w.outcome,
-			w.again,
+			w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.keeps(w.outcome.Status), w.outcome,
+			w.again, w.noted,
 		})
 	case noteWrite, startWrite:
-		s.emit(WriteNote{w.number, w.guard, t.id(), w.retry})
+		s.emit(WriteNote{w.number, w.guard, t.id(), t.revision, w.retry, w.outcome, w.noted})
 	case checkpointWrite:
 		s.emit(WriteCheckpoint{w.number, w.guard, t.id(), w.retry.Attempt, w.data})
 	case eraseWrite:

@@ -113,7 +113,7 @@ var publishing = []rule{
 	{"$JS.API.CONSUMER.DELETE.KV_ledger.x", "f"},
 	{"$JS.API.CONSUMER.DELETE.OBJ_TASKS_jobs.x", "s"},
 	{"$JS.API.CONSUMER.MSG.NEXT.KV_roles.x", ""},
-	{"$JS.API.CONSUMER.MSG.NEXT.TASKS_jobs.x", "s k"},
+	{"$JS.API.CONSUMER.MSG.NEXT.TASKS_jobs.x", "a s k"},
 	{"$JS.API.CONSUMER.MSG.NEXT.KV_ledger.x", "f"},
 	{"$JS.FC.KV_roles.x.y", "a b w o op"},
 	{"$JS.FC.TASKS_jobs.x.y", "a"},

@@ -62,7 +62,7 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 		w.opened(id, v, before, revision)
 	case tasks.Outcome:
 		w.outcome(id, v, before)
-		w.retain(id, before, revision)
+		w.retain(id, v, before, revision)
 		if s, ok := before.(submission); ok && v.Status == tasks.StatusDead && w.chance(0.5) {
 			w.after(w.upTo(w.Lease), func() { w.requeue(id, s) })
 		}
@@ -94,7 +94,7 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 func (w *taskWorld) ofPresent(id string, record any) bool {
 	var a tasks.Attempt
 	switch r := record.(type) {
-	case tasks.Retry:
+	case noteOf:
 		a = r.Attempt
 	case checkpoint:
 		a = r.attempt

@@ -14,6 +14,7 @@ const maxAttempts = 3
 var kinds = []string{"a", "b", "limited"}
 
 const (
+	deadFactor  = 3 // how much longer a dead task is kept
 	concurrency = 2
 	rate        = 20
 	keyLimit    = 2
@@ -23,7 +24,7 @@ const (
 func (w *taskWorld) treatments() []submission {
 	retry := tasks.Policy{
 		MaxAttempts: maxAttempts, Backoff: w.Lease / 20, MaxBackoff: w.Lease, KeyLimit: keyLimit,
-		Weight: 1, Retention: w.Retention,
+		Weight: 1, Retention: w.Retention, Dead: deadFactor * w.Retention,
 	}
 	if w.Retention == 0 {
 		retry.Retention = 1000 * time.Hour
@@ -170,11 +171,15 @@ func (w *taskWorld) requeue(id string, s submission) {
 }
 
 // retain lets an outcome expire, and its id be used again now and then.
-func (w *taskWorld) retain(id string, before any, revision uint64) {
+func (w *taskWorld) retain(id string, o tasks.Outcome, before any, revision uint64) {
 	if w.Retention == 0 {
 		return
 	}
-	w.once(w.store.clock()+w.Retention, func() {
+	kept := w.Retention
+	if o.Status == tasks.StatusDead {
+		kept *= deadFactor
+	}
+	w.once(w.store.clock()+kept, func() {
 		if !w.store.expire("q."+id, revision) {
 			return
 		}

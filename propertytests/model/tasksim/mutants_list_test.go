@@ -268,6 +268,15 @@ var drawn = []mutants.Mutant{
 	{Name: "nobody ends a session on the books of which nothing is left", Edits: []mutants.Edit{
 		{"\tl.await(present)\n", "\t_ = l.await\n"},
 	}},
+	{Name: "a note forgets what the one before tells", Edits: []mutants.Edit{
+		{"r.write = write{t: t, noted: t.noted}", "r.write = write{t: t}"},
+	}},
+	{Name: "a lost attempt is not told", Edits: []mutants.Edit{
+		{"Retry{Crashes: 1}, CauseWorkerLost, out, nil)", "Retry{Crashes: 1}, CauseWorkerLost, Outcome{}, nil)"},
+	}},
+	{Name: "a dead task is kept like others", Edits: []mutants.Edit{
+		{"if status == StatusDead && p.Dead > 0 {", "if status == StatusDead && p.Dead < 0 {"},
+	}},
 	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
 		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
@@ -280,6 +289,9 @@ var poisonous = []mutants.Mutant{
 	}},
 	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
 		{"s.before = l.suspect", "s.before = 0"},
+	}},
+	{Name: "a begun attempt forgets those before it", Edits: []mutants.Edit{
+		{"retry: t.note(), noted: t.noted}", "retry: t.note()}"},
 	}},
 	{Name: "begun attempts are not counted", Edits: []mutants.Edit{
 		{"\ts.countBegun()\n", ""},

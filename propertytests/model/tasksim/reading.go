@@ -67,8 +67,8 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	}
 	switch family {
 	case "t":
-		note, _ := r.value.(tasks.Retry)
-		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.clock), Retry: note, Gone: gone})
+		note, _ := r.value.(noteOf)
+		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.clock), Retry: note.Retry, Gone: gone})
 	case "c":
 		l.step(tasks.Saved{ID: id, Revision: sequence, Gone: gone})
 	case "x":

@@ -137,6 +137,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.WriteOutcome:
 		l.model.ends(e.ID)
 		l.checkExpiry(&e)
+		l.checkHistory(&e)
 		if e.Again {
 			w.Again++
 			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision},
@@ -149,7 +150,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		if !e.Retry.Started.IsZero() {
 			w.Begun++
 		}
-		l.write(e.Write, put{"t." + e.ID, e.Retry, sealSubject, e.Guard})
+		l.write(e.Write, put{"t." + e.ID, l.noteOf(&e), sealSubject, e.Guard})
 	case tasks.WriteCheckpoint:
 		l.write(e.Write, put{"c." + e.ID, checkpoint{e.Attempt, int(e.Data[0])<<8 | int(e.Data[1])}, sealSubject, e.Guard})
 	case tasks.Erase:

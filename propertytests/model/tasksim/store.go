@@ -26,8 +26,12 @@ type stored struct {
 	clock   time.Duration // when that was by the stream's clock
 }
 
-// Values of records, beside tasks.Outcome and tasks.Retry.
+// Values of records, beside tasks.Outcome.
 type (
+	noteOf struct {
+		tasks.Retry
+		failed []tasks.Outcome // attempts that were counted
+	}
 	submission struct {
 		policy *tasks.Policy
 		times  tasks.Times

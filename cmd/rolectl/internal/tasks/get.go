@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,8 @@ func getCommand(t *scope) *cobra.Command {
 	var result bool
 	cmd := &cobra.Command{
 		Use: "get TASK", Short: "Show one task, or its output with --result",
+		Long: `Show one task. For a task that is open or dead that includes its input, and each attempt that has failed: on which worker,
+when, and with which error. For a dead task it includes the stack of a panic, and until when the task is kept.`,
 		Example: "  rolectl tasks get -n jobs nightly-1\n  rolectl tasks get -n jobs nightly-1 --result | jq .",
 		Args:    cli.CheckArgs, ValidArgsFunction: t.completeTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,7 +82,71 @@ func (t *scope) printTask(s assign.TaskStatus, o outcome) error {
 			Namespace string            `json:"namespace"`
 			Task      assign.TaskStatus `json:"task"`
 			outcome
-		}{show.Of("task"), t.namespace, s, o})
+			submitted
+		}{show.Of("task"), t.namespace, s, o, inputOf(s)})
 	}
-	return p.Print(taskTable(t.namespace, []assign.TaskStatus{s}, false))
+	if err := p.Print(taskTable(t.namespace, []assign.TaskStatus{s}, false)); err != nil || p.Format == "name" {
+		return err
+	}
+	return t.printDetails(p, s)
+}
+
+// submitted is the input of a task in its JSON document. Input that is valid JSON is embedded
+// unchanged.
+type submitted struct {
+	Input json.RawMessage `json:"input,omitempty"`
+	Bytes []byte          `json:"input_bytes,omitempty"`
+}
+
+func inputOf(s assign.TaskStatus) submitted {
+	if json.Valid(s.Input) {
+		return submitted{Input: s.Input}
+	}
+	return submitted{Bytes: s.Input}
+}
+
+// shownInput is how much of an input a terminal shows, in bytes.
+const shownInput = 4 << 10
+
+// printDetails prints what a line of a table has no room for.
+func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
+	var lines []string
+	if len(s.Input) > 0 {
+		text := show.Clean(string(s.Input[:min(len(s.Input), shownInput)]))
+		if len(s.Input) > shownInput {
+			text += fmt.Sprintf(" … (%d bytes; -o json has all)", len(s.Input))
+		}
+		lines = append(lines, "input: "+text)
+	}
+	if !s.KeptUntil.IsZero() {
+		lines = append(lines, "kept until: "+s.KeptUntil.Format(time.RFC3339))
+	}
+	if s.Stack != "" {
+		lines = append(lines, "stack:")
+		for line := range strings.Lines(s.Stack) {
+			lines = append(lines, "  "+show.Clean(strings.TrimRight(line, "\n")))
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(p.W, line); err != nil {
+			return err
+		}
+	}
+	if len(s.Failures) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(p.W); err != nil {
+		return err
+	}
+	table := show.Table{Columns: []string{"ENDED", "WORKER", "RAN", "CAUSE", "ERROR"}, Names: []string{"WORKER", "ERROR"}}
+	for _, f := range s.Failures {
+		ran := ""
+		if f.Ran > 0 {
+			ran = show.Age(f.Ran)
+		}
+		table.Rows = append(table.Rows, show.Row{
+			Cells: []string{f.Ended.Format(time.RFC3339), f.Worker, ran, f.Cause, f.Error},
+		})
+	}
+	return p.Print(table)
 }

@@ -74,10 +74,40 @@ stored first. Exit code 3 when there is no scheduler: the request takes effect w
 }
 
 func requeueCommand(t *scope) *cobra.Command {
-	return t.nameCommand("requeue TASK", "Submit a dead task again, with all its attempts",
-		"  rolectl tasks requeue -n jobs nightly-1", t.completeTasks(assign.StateDead),
+	var input string
+	var raw bool
+	cmd := t.nameCommand("requeue TASK", "Submit a dead task again, with all its attempts",
+		"  rolectl tasks requeue -n jobs nightly-1\n  rolectl tasks requeue -n jobs nightly-1 --input '{\"day\":2}'",
+		t.completeTasks(assign.StateDead), nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var options []assign.RequeueOption
+		if cmd.Flags().Changed("input") {
+			s := submission{raw: raw}
+			data, err := s.input(cmd.Context(), t.App, []string{input})
+			if err != nil {
+				return err
+			}
+			options = append(options, assign.WithInput(data))
+		}
+		return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+			if err := assign.Requeue(ctx, c, args[0], options...); err != nil {
+				return err
+			}
+			return t.printDone(cmd, args[0], args[0]+" is submitted again")
+		})
+	}
+	cmd.Long = `Submit a dead task again, with all its attempts, under its id. --input replaces its input, with that of standard input if it
+is -.`
+	cmd.Flags().StringVar(&input, "input", "", "another input, as JSON; - for standard input")
+	cmd.Flags().BoolVar(&raw, "raw", false, "accept input that is not JSON")
+	return cmd
+}
+
+func deleteCommand(t *scope) *cobra.Command {
+	return t.nameCommand("rm TASK", "Remove a task that has ended, with its input and its output",
+		"  rolectl tasks rm -n jobs nightly-1", t.completeTasks(endedStates...),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
-			return id + " is submitted again", assign.Requeue(ctx, c, id)
+			return id + " is removed", assign.Delete(ctx, c, id)
 		})
 }
 

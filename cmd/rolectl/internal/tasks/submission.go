@@ -22,6 +22,7 @@ type submission struct {
 	attempts int
 	each     time.Duration
 	keep     time.Duration
+	keepDead time.Duration
 	priority int
 	labels   map[string]string
 	headers  map[string]string
@@ -33,6 +34,7 @@ func (s *submission) flags(cmd *cobra.Command) {
 	cli.IntFlag(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: 5)")
 	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: no limit)")
 	cli.DurationFlag(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
+	cli.DurationFlag(cmd, &s.keepDead, "dead-retention", 0, 0, "how long the task is kept if it is dead (0: 30 days)")
 	cli.IntFlag(cmd, &s.priority, "priority", -100, 100, "tasks with a higher priority go first, -100 to 100")
 	f.StringToStringVar(&s.labels, "label", nil, "a label that the worker must have, name=value")
 	f.StringToStringVar(&s.headers, "header", nil, "a header for the handler, name=value")
@@ -49,6 +51,9 @@ func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
 	}
 	if s.keep != 0 {
 		options = append(options, assign.Retention(s.keep))
+	}
+	if s.keepDead != 0 {
+		options = append(options, assign.DeadRetention(s.keepDead))
 	}
 	if s.priority != 0 {
 		options = append(options, assign.Priority(s.priority))

@@ -35,6 +35,7 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 		"namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
 		createCommand(t), idCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
+		deleteCommand(t),
 		drainCommand(t), undrainCommand(t), pauseCommand(t), resumeCommand(t),
 		overviewCommand(t), cronCommand(t),
 	)

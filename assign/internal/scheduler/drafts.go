@@ -1,0 +1,174 @@
+package scheduler
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
+
+// drafts holds the records that wait for a part of them that is in the stream. A dead task keeps
+// its input, so that it can be submitted again. Its outcome tells about its earlier attempts, and
+// so do its notes meanwhile: each continues the one before. The tasks that the workers hold bound
+// the number of drafts.
+type drafts struct {
+	out      sender
+	payloads *payloads
+	writes   *writeQueue
+	waiting  map[string]*draft // by task
+	last     uint64            // number of the last draft
+}
+
+// draft is a note or an outcome, as the rules have asked for it last.
+type draft struct {
+	number   uint64
+	note     *tasks.WriteNote
+	outcome  *tasks.WriteOutcome
+	revision uint64 // of the task's submission
+	unread   bool   // the note before is to be read first
+	history  string
+	tries    int       // that found nothing
+	again    time.Time // when to read once more; zero while it is being read
+}
+
+const (
+	readPause = 200 * time.Millisecond
+	readTries = 15
+)
+
+func newDrafts(out sender, p *payloads, w *writeQueue) *drafts {
+	return &drafts{out: out, payloads: p, writes: w, waiting: map[string]*draft{}}
+}
+
+// outcome stores the end of a task. The rules may ask again under another seal while a draft waits:
+// only the last request counts, of whatever kind it is.
+func (d *drafts) outcome(e tasks.WriteOutcome) {
+	if e.Outcome.Status != tasks.StatusDead {
+		d.drop(e.ID)
+		d.writes.outcome(e, nil)
+		return
+	}
+	if l := d.waiting[e.ID]; l != nil && l.outcome != nil && l.revision == e.Revision {
+		l.outcome = &e
+		return
+	}
+	d.begin(e.ID, &draft{outcome: &e, revision: e.Revision, unread: e.Noted})
+}
+
+// note stores the note of a task.
+func (d *drafts) note(e tasks.WriteNote) {
+	if !e.Noted {
+		d.drop(e.ID)
+		d.writes.note(e, record.AddFailure("", &e.Failed, time.Now()))
+		return
+	}
+	d.begin(e.ID, &draft{note: &e, revision: e.Revision, unread: true})
+}
+
+func (d *drafts) begin(task string, l *draft) {
+	d.last++
+	l.number = d.last
+	d.waiting[task] = l
+	d.read(task, l)
+}
+
+func (d *drafts) read(task string, l *draft) {
+	l.again = time.Time{}
+	d.payloads.fetch(want{l.revision, task, l.number, l.unread})
+}
+
+// drop forgets a draft: something else was decided about its task.
+func (d *drafts) drop(task string) { delete(d.waiting, task) }
+
+// replaced notes that the stream shows another record of the task.
+func (d *drafts) replaced(task string, revision uint64) {
+	if l := d.waiting[task]; l != nil && l.revision < revision {
+		d.drop(task)
+	}
+}
+
+// fetched handles a record that a draft has waited for.
+func (d *drafts) fetched(x fetched) {
+	l := d.waiting[x.task]
+	if l == nil || l.number != x.draft {
+		return
+	}
+	if l.tries++; x.note {
+		d.noteRead(l, x)
+	} else {
+		d.inputRead(l, x)
+	}
+}
+
+// noteRead handles the note before. A note from before the submission is of a task that had the id
+// before.
+func (d *drafts) noteRead(l *draft, x fetched) {
+	switch {
+	case x.err == nil && x.entry.Revision > l.revision:
+		l.history = record.First(x.entry.Header[record.HeaderHistory])
+	case x.err == nil, errors.Is(x.err, natskv.ErrRecordNotFound), l.tries >= readTries:
+	default:
+		l.again = time.Now().Add(readPause)
+		return
+	}
+	l.unread, l.tries = false, 0
+	if l.note != nil {
+		d.drop(x.task)
+		d.writes.note(*l.note, record.AddFailure(l.history, &l.note.Failed, time.Now()))
+		return
+	}
+	d.read(x.task, l)
+}
+
+// inputRead handles the input of a dead task.
+func (d *drafts) inputRead(l *draft, x fetched) {
+	switch {
+	case x.err == nil && x.entry.Key == record.QueueKey+x.task:
+		d.drop(x.task)
+		d.writes.outcome(*l.outcome, d.inputOf(&x.entry, l.history))
+		return
+	case x.err == nil, errors.Is(x.err, natskv.ErrRecordNotFound):
+		// Another record has replaced it, as the stream is about to show; or somebody has removed
+		// it by hand.
+		if l.tries >= readTries {
+			d.drop(x.task)
+			d.writes.outcome(*l.outcome, nil)
+			return
+		}
+	default:
+		l.tries--
+	}
+	l.again = time.Now().Add(readPause)
+}
+
+// inputOf returns the input that a dead task keeps. It is nil if the input is larger than a
+// submission may be: no client has submitted it.
+func (d *drafts) inputOf(e *natskv.Entry, history string) *record.Submitted {
+	s := &record.Submitted{
+		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]),
+		Meta: record.First(e.Header[record.HeaderMeta]), History: history, Data: e.Value,
+	}
+	if len(s.Meta) > 2*record.MaxMeta || len(s.Task) > 2*record.MaxPolicy || len(s.Keys) > record.MaxKeys ||
+		len(s.Data) > d.out.MaxPayload()-record.Headroom {
+		return nil
+	}
+	return s
+}
+
+// retryDue reads again everything that could not be read a while ago. It returns the time until
+// that is due again.
+func (d *drafts) retryDue(now time.Time) time.Duration {
+	next := time.Hour
+	for id, l := range d.waiting {
+		switch {
+		case l.again.IsZero():
+		case l.again.After(now):
+			next = min(next, l.again.Sub(now))
+		default:
+			d.read(id, l)
+		}
+	}
+	return next
+}
