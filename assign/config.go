@@ -58,9 +58,9 @@ type Config struct {
 	// "rolectl tasks id" prints the id. It cannot be used together with StreamAutoCreate.
 	StreamID string
 
-	// CrashBudget is how many workers a task may lose, by taking them down or otherwise: with the
-	// last of them it is dead. Default 3, minimum 1, maximum 999. The first loss may go uncounted
-	// if the scheduler goes down with it.
+	// CrashBudget is how many lost workers a task may be blamed for, where its kind has no
+	// [CrashBudget] of its own: with the last of them it is dead. Default 3, minimum 1, maximum 999.
+	// The first loss may go uncounted if the scheduler goes down with it.
 	CrashBudget int
 	// Placement chooses the worker of a task among those that have room. The default (nil) chooses
 	// the worker with the fewest of its slots taken, and for a task with a sticky key the one that

@@ -57,8 +57,9 @@
 //     failure unless the handler succeeds late.
 //   - The task is cancelled, or its deadline passes: it ends at once. The handler's context ends
 //     with ErrStopped, which is ErrTaskCancelled or ErrTaskExpired too.
-//   - The worker dies or is cut off: the task runs again when the worker's session is dead. With
-//     the CrashBudget-th such loss the task is dead.
+//   - The worker dies or is cut off: its tasks run again when the worker's session is dead, as
+//     suspects, apart from each other. With the CrashBudget-th loss that is blamed on a task, the
+//     task is dead.
 //   - The session is closed: running handlers may finish. After the DrainTimeout their contexts end
 //     with ErrDraining, and their tasks are given back uncounted. If a handler still runs on, the
 //     session is left to run out, as if its process had crashed.

@@ -23,10 +23,21 @@ type Kind[In, Out any] struct {
 type KindOption func(*record.Policy)
 
 // MaxAttempts is how many attempts may fail until the task is dead. Default 5, minimum 1, maximum
-// 10,000. Attempts that were lost with their worker do not count: they have their own budget,
-// [Config].CrashBudget.
+// 10,000. Attempts that were lost with their worker do not count: they have a budget of their own,
+// [CrashBudget].
 func MaxAttempts(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "MaxAttempts", &p.Attempts, n, 1, record.MaxAttempts) }
+}
+
+// CrashBudget is how many lost workers a task may be blamed for: with the last of them it is dead.
+// Minimum 1, maximum 999. Default: [Config].CrashBudget of the process that leads, which is 3.
+//
+// After the loss of a worker the tasks that ran on it are suspects. They are tried in two groups
+// apart from each other, and a group whose worker is lost again is parted again. A loss is blamed
+// on a task that was the only suspect of its worker. The last one ends it only if nothing else ran
+// there, so a task is never dead for what another one has done.
+func CrashBudget(n int) KindOption {
+	return func(p *record.Policy) { record.Bounded(p, "CrashBudget", &p.Crashes, n, 1, record.MaxCrashes) }
 }
 
 // Timeout bounds one attempt. Default 0: no bound. At the end its context ends with the cause

@@ -30,6 +30,9 @@ const (
 	ReasonKeyLimit = Reason(tasks.ReasonKeyLimit)
 	// ReasonRate: the kind's Rate does not allow another task yet.
 	ReasonRate = Reason(tasks.ReasonRate)
+	// ReasonSuspect: the task's worker was lost, and the task is tried apart from others that ran
+	// there. See CrashBudget.
+	ReasonSuspect = Reason(tasks.ReasonSuspect)
 	// ReasonBusy: the workers that could take the task have no free slot, or too few.
 	ReasonBusy = Reason(tasks.ReasonBusy)
 	// ReasonPlacement: the configured Placement lets the task wait, or a task before it.

@@ -123,7 +123,7 @@ func FuzzTaskRecords(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if r.Wait < 0 || r.Failures < 0 || r.Crashes < 0 || r.Snoozes < 0 {
+			if r.Wait < 0 || r.Failures < 0 || r.Crashes < 0 || r.Snoozes < 0 || r.Ran < 0 || r.Blame < 0 {
 				t.Errorf("note %s: %+v", b, r)
 			}
 			if text, err := EncodeNote(r); err != nil {

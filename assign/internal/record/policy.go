@@ -20,7 +20,8 @@ type Policy struct {
 	Deadline  int64  `json:"deadline_ms,omitempty"`
 	Retention int64  `json:"retention_s"`
 	// Dead is the retention of a dead task. The default, in the place of 0, is not written.
-	Dead int64 `json:"dead_retention_s,omitempty"`
+	Dead    int64 `json:"dead_retention_s,omitempty"`
+	Crashes int   `json:"crash_budget,omitempty"` // 0: as the scheduler says
 
 	Priority    int               `json:"priority,omitempty"`
 	Weight      int               `json:"weight,omitempty"` // 0 is 1
@@ -81,6 +82,8 @@ const MinRetention = time.Minute
 const maxPriority = 100
 
 const MaxAttempts = 10_000
+
+const MaxCrashes = 999
 
 const MaxWeight = 4096
 

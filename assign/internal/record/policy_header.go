@@ -70,6 +70,8 @@ func (p Policy) check() error {
 			p.Kind)
 	case p.Attempts < 1 || p.Attempts > MaxAttempts:
 		return fmt.Errorf("%d attempts: use 1 to %d", p.Attempts, MaxAttempts)
+	case p.Crashes < 0 || p.Crashes > MaxCrashes:
+		return fmt.Errorf("crash budget %d: use 1 to %d, or 0 for the scheduler's", p.Crashes, MaxCrashes)
 	case p.Priority < -maxPriority || p.Priority > maxPriority:
 		return fmt.Errorf("priority %d: use -%d to %[2]d", p.Priority, maxPriority)
 	case p.Weight < 0 || p.Weight > MaxWeight:
@@ -103,7 +105,8 @@ func ParsePolicy(header string) (p Policy, err error) {
 // belongs to one task.
 func (p *Policy) Shared() *tasks.Policy {
 	return &tasks.Policy{
-		Kind: p.Kind, MaxAttempts: p.Attempts, Timeout: ms(p.Timeout), Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
+		Kind: p.Kind, MaxAttempts: p.Attempts, CrashBudget: p.Crashes, Timeout: ms(p.Timeout),
+		Backoff: ms(p.Backoff), MaxBackoff: ms(p.MaxBack),
 		Retention: max(time.Duration(p.Retention)*time.Second, MinRetention), Dead: p.keepsDead(),
 		Priority: p.Priority, Weight: max(p.Weight, 1), Labels: p.Labels, Concurrency: p.Concurrency, Rate: p.Rate,
 		KeyLimit: max(p.KeyLimit, 1),

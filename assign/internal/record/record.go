@@ -48,12 +48,21 @@ type Note struct {
 	// process.
 	StartedEpoch uint64 `json:"started_epoch,omitempty"`
 	Started      uint32 `json:"started,omitempty"`
+	Alone        bool   `json:"alone,omitempty"` // it was to run alone
+	// Group, Ran and Blame are what is held against a task that has lost a worker: its group of
+	// suspects, how long the attempt that was lost had run, and the losses that are blamed on it.
+	Group uint64 `json:"group,omitempty"`
+	Ran   int64  `json:"ran_ms,omitempty"`
+	Blame int    `json:"blame,omitempty"`
 }
+
+// maxNoted bounds the times of a note, in milliseconds.
+const maxNoted = 1 << 40
 
 func EncodeNote(r tasks.Retry) ([]byte, error) {
 	return json.Marshal(Note{
 		1, r.Attempt.Epoch, r.Attempt.N, r.Failures, r.Crashes, r.Snoozes, (r.Wait + time.Millisecond - 1).Milliseconds(),
-		r.Started.Epoch, r.Started.N,
+		r.Started.Epoch, r.Started.N, r.Alone, r.Group, Milliseconds(r.Ran), r.Blame,
 	})
 }
 
@@ -62,13 +71,15 @@ func DecodeNote(data []byte) (tasks.Retry, error) {
 	if err := json.Unmarshal(data, &n); err != nil {
 		return tasks.Retry{}, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if n.Version != 1 || n.Wait < 0 || n.Wait > int64(1<<40) || n.Failures < 0 || n.Crashes < 0 || n.Snoozes < 0 {
+	if n.Version != 1 || n.Wait < 0 || n.Wait > maxNoted || n.Failures < 0 || n.Crashes < 0 || n.Snoozes < 0 ||
+		n.Ran < 0 || n.Ran > maxNoted || n.Blame < 0 {
 		return tasks.Retry{}, ErrRecord
 	}
 	return tasks.Retry{
 		Attempt:  tasks.Attempt{Epoch: n.Epoch, N: n.Attempt},
 		Failures: n.Failures, Crashes: n.Crashes, Snoozes: n.Snoozes, Wait: time.Duration(n.Wait) * time.Millisecond,
-		Started: tasks.Attempt{Epoch: n.StartedEpoch, N: n.Started},
+		Started: tasks.Attempt{Epoch: n.StartedEpoch, N: n.Started}, Alone: n.Alone,
+		Group: n.Group, Ran: time.Duration(n.Ran) * time.Millisecond, Blame: n.Blame,
 	}, nil
 }
 
@@ -83,9 +94,9 @@ type Seal struct {
 	// Since is the epoch with which the term began that ends with a Clean seal. Epoch is its last
 	// epoch.
 	Since uint64 `json:"since,omitempty"`
-	// Suspect is the revision below which an open task may have made an earlier scheduler crash. 0
+	// Doubted is the revision below which an open task may have made an earlier scheduler crash. 0
 	// means that none may have.
-	Suspect uint64 `json:"suspect,omitempty"`
+	Doubted uint64 `json:"suspect,omitempty"`
 }
 
 func DecodeSeal(data []byte) (s Seal, err error) {

@@ -65,7 +65,7 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 	retry := tasks.Retry{
 		Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second,
-		Started: tasks.Attempt{Epoch: 8, N: 1},
+		Started: tasks.Attempt{Epoch: 8, N: 1}, Alone: true, Group: 9, Ran: 5 * time.Second, Blame: 2,
 	}
 	note, err := EncodeNote(retry)
 	if err != nil {
@@ -76,13 +76,14 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 	text, err := json.Marshal(Policy{
 		Version: 1, Kind: "k", Attempts: 7, Timeout: 1000, Backoff: 2000, MaxBack: 60_000, Retention: 7200,
+		Crashes:  9,
 		Priority: 3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &tasks.Policy{
-		Kind: "k", MaxAttempts: 7, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute,
+		Kind: "k", MaxAttempts: 7, CrashBudget: 9, Timeout: time.Second, Backoff: 2 * time.Second, MaxBackoff: time.Minute,
 		Retention: 2 * time.Hour, Dead: DefaultDead,
 		Priority: 3, Weight: 2, Labels: map[string]string{"zone": "north"}, Concurrency: 4, Rate: 2.5, KeyLimit: 1,
 	}

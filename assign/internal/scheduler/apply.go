@@ -92,7 +92,7 @@ func (a *applier) applySeal(e *natskv.Entry) {
 		a.sealed = e.Revision
 	}
 	a.step(tasks.SealSeen{
-		Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Since: s.Since, Suspect: s.Suspect,
+		Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Since: s.Since, Doubted: s.Doubted,
 	})
 }
 

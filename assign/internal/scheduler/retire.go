@@ -17,7 +17,7 @@ func (s *scheduler) retire() {
 	}
 	op, err := sealWrite(record.Seal{
 		Version: 1, Epoch: s.epoch, Holder: s.host.Instance(), Mark: s.mark, Clean: true, Since: s.first,
-		Suspect: s.rules.Suspected(),
+		Doubted: s.rules.Doubted(),
 	}, s.applier.sealed)
 	if err != nil {
 		return // strings and numbers can always be encoded

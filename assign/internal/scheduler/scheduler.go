@@ -61,6 +61,7 @@ func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term 
 		began: time.Now(), first: t.Epoch(), epoch: t.Epoch(), mark: uuid.NewString(), inbox: h.Conn().NewInbox() + ".",
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin,
+			LossTime:  3 * h.Config().TTL / 2,
 			Rand:      rand.Float64,
 			AgingStep: cfg.AgingStep, Placement: cfg.Placement,
 		}),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
@@ -134,13 +135,13 @@ func TestABegunAttemptOfAPeacefulTermIsNotCounted(t *testing.T) {
 // open.
 func TestSuspicionIsLeftToTheNext(t *testing.T) {
 	b, _ := afterCrash(t, false)
-	left := b.s.Suspected()
+	left := b.s.Doubted()
 	if left == 0 {
 		t.Fatal("nobody is suspected, though the scheduler before has crashed")
 	}
 	for suspect, noted := range map[uint64]bool{left: true, 2: false, 0: false} { // x stands at 2
 		b := newBooks(t)
-		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Suspect: suspect})
+		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Doubted: suspect})
 		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
 		b.step(CaughtUp{})
 		b.seal(9)
@@ -149,32 +150,42 @@ func TestSuspicionIsLeftToTheNext(t *testing.T) {
 		if _, ok := find[WriteNote](b.step(Members{List: []Member{own}})); ok != noted {
 			t.Errorf("suspects below %d: noted before it runs: %v", suspect, ok)
 		}
-		if n := b.s.Suspected(); n != 0 != noted {
+		if n := b.s.Doubted(); n != 0 != noted {
 			t.Errorf("suspects below %d: it leaves %d", suspect, n)
 		}
 		b.step(Settled{ID: "x", Revision: 20})
-		if n := b.s.Suspected(); n != 0 {
+		if n := b.s.Doubted(); n != 0 {
 			t.Errorf("suspects below %d: it leaves %d, and nothing is open", suspect, n)
 		}
 		b.step(Opaque{ID: "y", Revision: 3})
-		if n := b.s.Suspected(); n != 0 != noted {
+		if n := b.s.Doubted(); n != 0 != noted {
 			t.Errorf("suspects below %d: it leaves %d of what it cannot read", suspect, n)
 		}
 	}
 }
 
-// TestABegunAttemptThatNobodyHasCounts as a lost worker, and ends a task that has lost too many.
+// TestABegunAttemptThatNobodyHasCounts as a lost worker. It ends a task that has lost too many, if
+// it was to run alone, and was lost before others could come beside it.
 func TestABegunAttemptThatNobodyHasCounts(t *testing.T) {
-	note := func(crashes int) Noted {
-		return Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{80, 4}, Crashes: crashes, Started: Attempt{90, 1}}}
+	note := func(blame int, alone bool, ran time.Duration) Noted {
+		return Noted{ID: "x", Revision: 3, Retry: Retry{
+			Attempt: Attempt{80, 4}, Crashes: blame, Started: Attempt{90, 1}, Alone: alone, Group: 7, Ran: ran, Blame: blame,
+		}}
 	}
-	_, effects := afterCrash(t, false, note(1))
-	if n, ok := find[WriteNote](effects); !ok || n.Retry.Crashes != 2 || n.Retry.Attempt != (Attempt{90, 1}) {
+	_, effects := afterCrash(t, false, note(1, true, time.Second))
+	if n, ok := find[WriteNote](effects); !ok || n.Retry.Crashes != 2 || n.Retry.Blame != 2 ||
+		n.Retry.Attempt != (Attempt{90, 1}) || n.Retry.Group == 0 {
 		t.Errorf("%+v", effects)
 	}
-	_, effects = afterCrash(t, false, note(2))
+	_, effects = afterCrash(t, false, note(2, true, time.Second))
 	if w, ok := find[WriteOutcome](effects); !ok || w.Outcome.Cause != CauseWorkerLost || w.Outcome.Status != StatusDead {
 		t.Errorf("%+v", effects)
+	}
+	for _, n := range []Noted{note(2, false, time.Second), note(2, true, 0)} {
+		_, effects = afterCrash(t, false, n)
+		if n, ok := find[WriteNote](effects); !ok || n.Retry.Blame != 2 || n.Retry.Crashes != 3 {
+			t.Errorf("it may not have been alone: %+v", effects)
+		}
 	}
 }
 

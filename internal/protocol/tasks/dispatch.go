@@ -97,7 +97,7 @@ func (s *Scheduler) hand(t *task) bool {
 	s.occupy(t) // before it leaves its class: nobody else is to take its place
 	s.unqueue(t)
 	s.assign(t, w)
-	if w.own && s.suspect(t) {
+	if w.own && s.mustPrepare(t) {
 		s.prepare(t, former)
 	} else {
 		s.present(t)

@@ -44,6 +44,8 @@
 //     that needs several slots.
 //   - S12 An outcome that may have stood in the stream and be gone already is written only over its
 //     own submission.
+//   - S13 A task ends dead for lost workers only if nothing else ran in the last one: none ends for
+//     what its neighbour has done, see suspicion.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but

@@ -115,7 +115,7 @@ type (
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.
 	// Ours says that it is one of this scheduler's own, Clean that the term of the scheduler that
 	// wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and
-	// Suspect what that one has left of its suspicions, see Suspected.
+	// Doubted what that one has left of its doubts, see Scheduler.Doubted.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
@@ -123,7 +123,7 @@ type (
 		Ours     bool
 		Clean    bool
 		Since    uint64
-		Suspect  uint64
+		Doubted  uint64
 	}
 
 	// CaughtUp says that all that stood in the stream when the reading began has been delivered.

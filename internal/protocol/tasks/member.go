@@ -28,6 +28,10 @@ type worker struct {
 	held     []*task // what it has been given
 	load     int     // slots that takes
 	reserved uint64  // the round in which it is kept for one that needs more
+	group    uint64  // whose suspects it runs
+	trial    Instant // until when
+	alone    bool    // one of them must run alone
+	unsure   bool    // what it was told to stop may still run
 
 	open        []handed // what is in its frame
 	missing     int      // those of them that it has not answered
@@ -54,7 +58,7 @@ func (w *worker) room() int { return w.slots - w.load }
 // not answered: what comes meanwhile goes together.
 func (w *worker) idle(s *Scheduler) bool {
 	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round &&
-		len(w.fresh) < maxPerFrame
+		!w.isolates(s.now) && len(w.fresh) < maxPerFrame
 }
 
 // stop is an attempt that a worker is to end, told again until it has answered or its session is
@@ -112,6 +116,7 @@ func (e Dead) apply(s *Scheduler) {
 	lost := slices.Clone(w.held)
 	byRevision(lost)
 	unheard := w.unreachable && w.tries == 1
+	ran := loss{id: e.Session, instance: w.instance, alone: !w.unsure}
 	for _, t := range lost {
 		switch {
 		case t.phase == starting, t.phase == pushed && (e.Closed || unheard || t.run.serial > w.sent): // it has never begun
@@ -119,9 +124,11 @@ func (e Dead) apply(s *Scheduler) {
 		case e.Closed:
 			s.release(t, released, nil)
 		default:
-			s.lose(t, w.instance)
+			_, suspect := s.accused(t)
+			ran.add(t, s.now.Sub(t.run.began), suspect)
 		}
 	}
+	s.lose(&ran)
 }
 
 // assign gives a task to a worker.
@@ -131,6 +138,7 @@ func (s *Scheduler) assign(t *task, w *worker) {
 	r.slot, r.hasSlot = int32(len(w.held)), true
 	w.held = append(w.held, t)
 	w.load += t.class.weight
+	s.try(w, t)
 }
 
 // unassign takes a task from its worker. Which one that was is not forgotten before the end of that
@@ -147,6 +155,9 @@ func (s *Scheduler) unassign(t *task) {
 	w.held = w.held[:n]
 	w.load -= t.class.weight
 	r.hasSlot = false
+	if r.worker.group != 0 {
+		s.tried(r.worker)
+	}
 	if t.phase == pushed {
 		s.answeredBy(t)
 	}
@@ -250,7 +261,7 @@ func (s *Scheduler) stop(w *worker, x stop) {
 	if len(w.stops) >= maxStops {
 		w.stops = slices.Delete(w.stops, 0, maxStops/4) // many at once: to move the others takes long
 	}
-	x.next, w.repeat = s.now, s.now
+	x.next, w.repeat, w.unsure = s.now, s.now, true
 	w.stops = append(w.stops, x)
 }
 
@@ -303,8 +314,11 @@ func (w *worker) due(s *Scheduler) Instant {
 	if s.mustSync(w) {
 		next = min(next, w.asked)
 	}
-	if w.paused > s.now && s.count[waiting] > 0 {
+	if s.count[waiting] > 0 && w.paused > s.now {
 		next = min(next, w.paused)
+	}
+	if s.count[waiting] > 0 && w.trial > s.now {
+		next = min(next, w.trial)
 	}
 	return next
 }

@@ -50,6 +50,9 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 	out := Outcome{
 		Attempt: t.attempt, Tries: t.tries() + 1, Instance: t.run.worker.instance, Ran: r.Ran, Body: r.Body,
 	}
+	if r.Verb != Released {
+		s.clear(t)
+	}
 	switch r.Verb {
 	case Succeeded:
 		out.Status = StatusSucceeded
@@ -111,7 +114,7 @@ func (s *Scheduler) release(t *task, cause string, ref any) {
 
 // mustNote reports whether an attempt has left something behind.
 func (s *Scheduler) mustNote(t *task) bool {
-	return s.begun[t.id()] == t.attempt || t.run.saving != nil
+	return s.begun[t.id()].attempt == t.attempt || t.run.saving != nil
 }
 
 func (s *Scheduler) reassigned(t *task, cause string) {
@@ -133,17 +136,6 @@ const (
 	released = "released"
 )
 
-// lose ends an attempt whose worker's session is dead.
-func (s *Scheduler) lose(t *task, instance string) {
-	out := Outcome{Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: instance}
-	if int(t.crashes)+1 >= s.cfg.CrashBudget {
-		out.Status = StatusDead
-		s.finish(t, &out, nil)
-		return
-	}
-	s.again(t, Retry{Crashes: 1}, CauseWorkerLost, out, nil)
-}
-
 // again makes a task run once more after a while; more is what to add to its note, and failed the
 // attempt that counts, if one does. The note is stored first: a later scheduler must not adopt what
 // has ended.
@@ -154,6 +146,7 @@ func (s *Scheduler) again(t *task, more Retry, cause string, failed Outcome, ref
 	s.reassigned(t, cause)
 	w := s.write(t, noting, ref)
 	w.kind, w.retry, w.outcome = noteWrite, t.note(), failed
+	w.retry = s.against(t, w.retry)
 	w.retry.Wait = more.Wait
 	s.send(w)
 }
@@ -195,6 +188,7 @@ func (s *Scheduler) noted(t *task) {
 	}
 	wait := t.run.write.retry.Wait
 	s.putAway(t)
+	s.reclass(t)
 	if wait > 0 {
 		s.postpone(t, s.clock.Latest(s.now).Add(wait)) // until the note is read: it says from when
 	} else {

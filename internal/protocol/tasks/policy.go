@@ -7,6 +7,7 @@ import "time"
 type Policy struct {
 	Kind        string
 	MaxAttempts int           // failures, after which the task is dead
+	CrashBudget int           // lost workers, after which it is dead, 0: as the scheduler says
 	Timeout     time.Duration // of one attempt, 0: none
 	Backoff     time.Duration // before the second attempt; doubles with each
 	MaxBackoff  time.Duration
@@ -143,4 +144,10 @@ type Retry struct {
 	// zero for none. Both may have died of it: a later scheduler that finds nobody who holds it
 	// counts a lost worker.
 	Started Attempt
+	Alone   bool // and that one was to run alone
+
+	// Group, Ran and Blame are the suspicion of a task that has lost a worker.
+	Group uint64
+	Ran   time.Duration
+	Blame int
 }

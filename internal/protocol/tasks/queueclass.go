@@ -30,6 +30,7 @@ type queueClass struct {
 	kind      *kind
 	labels    map[string]string
 	weight    int
+	group     uint64 // of suspects
 	queue     queue.Queue[*task]
 	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
 	open      int                  // tasks that belong to it
@@ -55,7 +56,12 @@ func (s *Scheduler) classOf(p *Policy, revision uint64) *queueClass {
 	if k.policy == p {
 		return k.recent
 	}
-	key := classKey(p)
+	l := s.classNamed(k, classKey(p), p)
+	k.policy, k.recent = p, l
+	return l
+}
+
+func (s *Scheduler) classNamed(k *kind, key string, p *Policy) *queueClass {
 	l := k.classes[key]
 	if l == nil {
 		l = &queueClass{key: key, kind: k, labels: p.Labels, weight: max(p.Weight, 1)}
@@ -63,7 +69,6 @@ func (s *Scheduler) classOf(p *Policy, revision uint64) *queueClass {
 		l.place = len(s.classes)
 		s.classes = append(s.classes, l)
 	}
-	k.policy, k.recent = p, l
 	return l
 }
 
@@ -101,7 +106,7 @@ func (s *Scheduler) leaveClass(l *queueClass) {
 		for _, key := range slices.Sorted(maps.Keys(k.classes)) {
 			s.dropClass(k.classes[key])
 		}
-	case l.open == 0 && len(s.classes) > maxClasses:
+	case l.open == 0 && (len(s.classes) > maxClasses || l.group != 0):
 		delete(k.classes, l.key)
 		k.policy, k.recent = nil, nil
 		s.dropClass(l)

@@ -123,13 +123,14 @@ func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	t.noted = true
 	delete(s.begun, t.id())
 	if !r.Started.IsZero() {
-		s.begun[t.id()] = r.Started
+		s.begun[t.id()] = begun{r.Started, since, r.Alone}
 	}
 	if r.Attempt.Compare(t.attempt) <= 0 {
 		return
 	}
 	t.attempt = r.Attempt
 	t.failures, t.crashes, t.snoozes = clip(r.Failures), clip(r.Crashes), clip(r.Snoozes)
+	s.recallSuspicion(t, r)
 	// Before our seal has told the time it is not known what is due.
 	if due := since.Add(r.Wait); r.Wait > 0 && (due > s.clock.Now || !s.settled) && t.phase.queued() {
 		s.unqueue(t)

@@ -16,6 +16,7 @@ const (
 	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
 	ReasonKeyLimit    Reason = "key_limit"   // as many of its limit key run as may
 	ReasonRate        Reason = "rate"        // its kind may hand out no more tasks at the moment
+	ReasonSuspect     Reason = "suspect"     // its worker was lost: it is tried apart from others
 	ReasonBusy        Reason = "busy"        // nobody of those has a free slot, or slots enough
 	ReasonPlacement   Reason = "placement"   // the configured Placement lets it wait, or what is before it
 )
@@ -69,6 +70,8 @@ func (r *reasons) find(l *queueClass) Reason {
 		return ReasonRate
 	case near == busy:
 		return ReasonBusy
+	case l.group != 0:
+		return ReasonSuspect
 	case s.cfg.Placement != nil:
 		return ReasonPlacement
 	}
@@ -122,7 +125,7 @@ func (r *reasons) nearest(l *queueClass) (least int) {
 			is = 2
 		case w.unreachable:
 			is = 3
-		case w.room() < l.weight || w.paused > r.now:
+		case w.room() < l.weight || w.paused > r.now || w.isolates(r.now):
 			is = busy
 		}
 		least = max(least, is)

@@ -12,7 +12,8 @@ import (
 // SchedulerConfig fixes what one scheduler does for its whole term.
 type SchedulerConfig struct {
 	Epoch       uint64        // the term's first
-	CrashBudget int           // lost workers, after which a task is dead
+	CrashBudget int           // lost workers, after which a task is dead, where its policy does not say
+	LossTime    time.Duration // within which it is known that a worker is lost
 	AnswerTime  time.Duration // a worker is asked again after it
 	WriteTime   time.Duration // a refusal that the stream does not explain within it is looked into again
 	AgingStep   time.Duration // waiting that outweighs one step of priority, 0: 10 s
@@ -72,8 +73,10 @@ type Scheduler struct {
 	early   map[held]Done       // reports that came before the books were complete
 	hints   map[held]Progressed // likewise
 	aborted map[string]Settled  // outcomes that were read of tasks that were cancelled or have expired, until then
-	begun   map[string]Attempt  // by task: attempts that are noted to have begun at a scheduler's own worker
-	before  uint64              // the seal below which tasks are suspect, 0: none is
+	begun   map[string]begun    // by task: attempts that are noted to have begun at a scheduler's own worker
+	before  uint64              // the seal below which tasks are doubted, 0: none is
+
+	suspects map[string]suspicion // by task
 
 	seal    seal
 	writes  map[uint64]*write
@@ -100,8 +103,8 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		opaque:  map[string]opaque{},
 		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
-		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]Attempt{}, writes: map[uint64]*write{},
-		erasing: map[string]int{},
+		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
+		erasing: map[string]int{}, suspects: map[string]suspicion{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }

@@ -17,7 +17,7 @@ type seal struct {
 	revision uint64 // the last one that the stream has shown, 0: none
 	epoch    uint64
 	crashed  bool   // the scheduler before did not end cleanly
-	suspect  uint64 // what that one has left when it has
+	doubted  uint64 // what that one has left when it has
 	rested   uint64 // its epoch then, else 0
 	since    uint64 // the one that its term began with
 
@@ -71,7 +71,7 @@ func (e SealSeen) apply(s *Scheduler) {
 		return
 	}
 	if !e.Ours {
-		l.crashed, l.suspect, l.rested, l.foreign = !e.Clean, e.Suspect, 0, true
+		l.crashed, l.doubted, l.rested, l.foreign = !e.Clean, e.Doubted, 0, true
 		if l.since = 0; e.Clean {
 			l.rested, l.since = e.Epoch, e.Since
 		}
@@ -130,7 +130,7 @@ func (s *Scheduler) sealed(revision uint64) {
 	}
 	if !s.settled {
 		s.settled = true
-		s.before = l.suspect
+		s.before = l.doubted
 		if l.crashed {
 			s.before = revision
 		}

@@ -1,80 +1,301 @@
 package tasks
 
 import (
-	"maps"
+	"cmp"
 	"slices"
+	"strconv"
+	"time"
 )
 
-// A task that takes down the process of its worker is counted by the scheduler, until it is dead.
-// When that is the scheduler's own process there is nobody left to count. So while a scheduler
-// finds that the one before it has not ended in peace, it notes what it is about to give to itself
-// of that one's tasks: a scheduler that finds that note, and no worker that has the task, counts
-// for it. That costs one more write for a task that has seen a scheduler crash, and nothing for all
-// others.
+// A worker is lost with everything that it runs, and one of these tasks may have taken it down. All
+// of them are suspects then, in two groups, and a worker runs suspects of one group at a time,
+// beside any tasks that are not suspected. When it is lost again those that were suspects are
+// parted again, and the others are a group of their own. So a culprit is soon the only suspect of a
+// worker, and every further loss is blamed on it.
 //
-// Suspicion ends with the task, not with the term: a scheduler that ends in peace leaves it to the
-// next one, or a task could take down one scheduler uncounted after each that had not come to it.
+// Invariant: a task ends for the workers that it has lost only when it was the one task that its
+// worker ran. So nothing ends for what its neighbour has done. A suspect that the next loss could
+// end is isolated: it gets a worker that runs nothing, and that is given nothing else.
+//
+// A suspect is cleared when an attempt of it has ended, or has run twice as long as the one that
+// was lost. Its blame stays, and is halved with each loss of an attempt that has stored a
+// checkpoint: a task that advances is not what takes workers down. So all losses of a task have a
+// bound too.
+//
+// Those that had run for a shorter time are parted from those that had run longer, and are tried
+// first: so nobody waits for much longer than it had run itself.
 
-// suspect reports whether a task may have been what a scheduler before us died of.
-func (s *Scheduler) suspect(t *task) bool { return t.revision < s.before }
+// maxLosses is how many times its budget a task may lose its worker, however it advances.
+const maxLosses = 10
 
-// Suspected is the revision below which open tasks are suspects, 0 when none is: what a seal says
-// that ends the term in peace.
-func (s *Scheduler) Suspected() uint64 {
-	if s.before == 0 {
-		return 0
-	}
-	for t := range s.tasks.all() {
-		if s.suspect(t) {
-			return s.before
-		}
-	}
-	for _, o := range s.opaque {
-		if o.revision < s.before {
-			return s.before
-		}
-	}
-	return 0
+// suspicion is what is held against a task that has lost a worker.
+type suspicion struct {
+	group uint64        // 0: it is cleared
+	ran   time.Duration // how long the attempt that was lost had run
+	blame int           // losses in which it was the only suspect
 }
 
-// prepare notes an attempt before it begins. former is the one before it, which has ended.
-func (s *Scheduler) prepare(t *task, former Attempt) {
-	s.move(t, starting)
-	r := t.run
-	r.write = write{kind: startWrite, t: t, retry: t.note(), noted: t.noted}
-	r.write.retry.Attempt, r.write.retry.Started = former, t.attempt
-	t.noted = true
-	s.begun[t.id()] = t.attempt
-	s.send(&r.write)
+// loss is what a worker ran when it was lost.
+type loss struct {
+	id       uint64 // of its session, or of the epoch
+	instance string
+	alone    bool // if it was one task: nothing else can have run there
+	list     []lostTask
 }
 
-// started continues after that is stored.
-func (s *Scheduler) started(t *task) {
-	if t.class.kind.paused || !t.run.worker.takesNew() {
-		s.release(t, rejected, nil)
+type lostTask struct {
+	t        *task
+	ran      time.Duration
+	suspect  bool
+	instance string
+}
+
+func (l *loss) add(t *task, ran time.Duration, suspect bool) {
+	l.list = append(l.list, lostTask{t, ran, suspect, l.instance})
+}
+
+// lose ends the attempts that ran on a worker when it was lost.
+func (s *Scheduler) lose(l *loss) {
+	if len(l.list) == 0 {
 		return
 	}
-	s.present(t)
-}
-
-// countBegun looks, once the books are complete, at the attempts that were about to begin at
-// earlier schedulers: what nobody has now was lost with its worker. But one of a term that has
-// ended in peace has taken nobody down: it never came to begin, or was given back, and the term has
-// ended before it could note that.
-func (s *Scheduler) countBegun() {
-	for _, id := range slices.Sorted(maps.Keys(s.begun)) {
-		t, a := s.tasks.get(id), s.begun[id]
-		switch {
-		case t == nil || t.attempt.Compare(a) > 0:
-			delete(s.begun, id)
-		case t.phase.queued():
-			t.attempt = a
-			// it may have been rotated
-			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested {
-				s.again(t, Retry{}, rejected, Outcome{}, nil)
-			} else {
-				s.lose(t, "")
+	alone := l.alone && len(l.list) == 1
+	accused := slices.DeleteFunc(slices.Clone(l.list), func(x lostTask) bool { return !x.suspect })
+	if len(accused) == 0 {
+		accused = l.list
+	} else {
+		for _, x := range l.list {
+			if !x.suspect {
+				s.suspect(x, l.group(2), 0)
 			}
 		}
 	}
+	if len(accused) == 1 {
+		s.blame(&accused[0], l, alone)
+		return
+	}
+	slices.SortFunc(accused, func(a, b lostTask) int {
+		return cmp.Or(cmp.Compare(a.ran, b.ran), cmp.Compare(a.t.revision, b.t.revision))
+	})
+	half := (len(accused) + 1) / 2
+	for _, x := range accused[:half] {
+		s.suspect(x, l.group(0), 0)
+	}
+	for _, x := range accused[half:] {
+		s.suspect(x, l.group(1), s.cfg.AnswerTime)
+	}
+}
+
+// group names one of the groups that a loss makes.
+func (l *loss) group(n uint64) uint64 { return l.id<<2 | n }
+
+// suspect puts a task into a group.
+func (s *Scheduler) suspect(x lostTask, group uint64, wait time.Duration) {
+	now := s.suspects[x.t.id()]
+	now.group, now.ran = group, x.ran
+	s.suspects[x.t.id()] = now
+	out := Outcome{Cause: CauseWorkerLost, Attempt: x.t.attempt, Tries: x.t.tries() + 1, Instance: x.instance}
+	if wait > 0 {
+		s.again(x.t, Retry{Crashes: 1, Wait: wait}, CauseWorkerLost, out, nil)
+		return
+	}
+	s.again(x.t, Retry{Crashes: 1}, CauseWorkerLost, out, nil)
+}
+
+// against adds the suspicion of a task to its note.
+func (s *Scheduler) against(t *task, r Retry) Retry {
+	x := s.suspects[t.id()]
+	return Retry{
+		Attempt: r.Attempt, Failures: r.Failures, Crashes: r.Crashes, Snoozes: r.Snoozes,
+		Group: x.group, Ran: x.ran, Blame: x.blame,
+	}
+}
+
+// blame counts a loss against the only suspect.
+func (s *Scheduler) blame(x *lostTask, l *loss, alone bool) {
+	t, now := x.t, s.suspects[x.t.id()]
+	if t.run != nil && t.run.stored > 0 {
+		now.blame /= 2
+	}
+	if alone && s.dangerous(t, now) {
+		s.finish(t, &Outcome{
+			Status: StatusDead, Cause: CauseWorkerLost, Attempt: t.attempt, Tries: t.tries() + 1, Instance: l.instance,
+		}, nil)
+		return
+	}
+	now.blame = min(now.blame+1, s.budget(t)-1)
+	s.suspects[t.id()] = now
+	s.suspect(*x, l.group(0), 0)
+}
+
+// budget is how many losses a task may be blamed for.
+func (s *Scheduler) budget(t *task) int { return cmp.Or(t.policy.CrashBudget, s.cfg.CrashBudget) }
+
+// dangerous reports whether one more loss would be too many.
+func (s *Scheduler) dangerous(t *task, x suspicion) bool {
+	return x.blame+1 >= s.budget(t) || int(t.crashes)+1 >= maxLosses*s.budget(t)
+}
+
+// group is that of a suspect, 0 for any other task.
+func (s *Scheduler) group(t *task) uint64 { return s.suspects[t.id()].group }
+
+// isolated reports whether a suspect must run alone.
+func (s *Scheduler) isolated(t *task) bool {
+	x := s.suspects[t.id()]
+	return x.group != 0 && s.dangerous(t, x)
+}
+
+// clear ends suspicion. The blame stays.
+func (s *Scheduler) clear(t *task) {
+	x, was := s.suspects[t.id()]
+	if x.group = 0; x.blame == 0 {
+		delete(s.suspects, t.id())
+	} else if was {
+		s.suspects[t.id()] = x
+	}
+}
+
+// trial is how long a suspect runs until it is cleared. The loss of a worker is known late, so what
+// was lost seems to have run for longer than it has.
+func (x *suspicion) trial(s *Scheduler) time.Duration { return 2*x.ran + s.cfg.LossTime }
+
+// accused reports whether a task with a worker is a suspect, and until when.
+func (s *Scheduler) accused(t *task) (until Instant, is bool) {
+	x := s.suspects[t.id()]
+	until = t.run.began.Add(x.trial(s))
+	return until, x.group != 0 && until > s.now
+}
+
+// try has a worker try a suspect.
+func (s *Scheduler) try(w *worker, t *task) {
+	if until, is := s.accused(t); is {
+		w.group, w.trial = s.group(t), max(w.trial, until)
+		w.alone = w.alone || s.isolated(t)
+	}
+}
+
+// tried finds out what a worker still tries.
+func (s *Scheduler) tried(w *worker) {
+	w.group, w.trial, w.alone = 0, 0, false
+	for _, t := range w.held {
+		s.try(w, t)
+	}
+}
+
+// trying is the group whose suspects a worker tries, 0 for none.
+func (w *worker) trying(now Instant) uint64 {
+	if w.trial <= now {
+		return 0
+	}
+	return w.group
+}
+
+// isolates reports whether a worker is given nothing beside a suspect that must run alone.
+func (w *worker) isolates(now Instant) bool { return w.alone && w.trial > now }
+
+// apart chooses a worker for a suspect: one that tries its group already, else one that runs
+// little. The scheduler's own process goes last.
+func (s *Scheduler) apart(t *task, p *pool) *worker {
+	group, alone, weight := s.group(t), s.isolated(t), t.class.weight
+	fits := func(w *worker) bool {
+		if alone && len(w.held) > 0 {
+			return false
+		}
+		tries := w.trying(s.now)
+		return w.idle(s) && w.room() >= weight && (tries == 0 || tries == group)
+	}
+	var best *worker
+	if s.cfg.Placement != nil {
+		best = s.ask(t, p, fits)
+	} else {
+		for _, w := range p.workers {
+			if fits(w) && (best == nil || s.suits(w, best, group)) {
+				best = w
+			}
+		}
+	}
+	if best == nil && alone {
+		s.vacateFor(p, weight)
+	}
+	return best
+}
+
+// suits reports whether one worker is better than another for a suspect of a group.
+func (s *Scheduler) suits(w, than *worker, group uint64) bool {
+	if a, b := w.trying(s.now) == group, than.trying(s.now) == group; a != b {
+		return a
+	}
+	if w.own != than.own {
+		return than.own
+	}
+	return len(w.held) < len(than.held)
+}
+
+// vacateFor keeps the worker that runs the least from being given more, until it runs nothing.
+func (s *Scheduler) vacateFor(p *pool, weight int) {
+	var least *worker
+	for _, w := range p.workers {
+		if !w.takesNew() || w.slots < weight || w.reserved == s.round || w.isolates(s.now) {
+			continue
+		}
+		if len(w.held) == 0 { // it is only busy with an answer
+			return
+		}
+		if least == nil || len(w.held) < len(least.held) {
+			least = w
+		}
+	}
+	if least != nil {
+		least.reserved = s.round
+	}
+}
+
+// suspectKey names the class of a suspect: it holds back nobody else, and nobody else holds it
+// back.
+func (s *Scheduler) suspectKey(t *task) (key string, group uint64) {
+	key = classKey(t.policy)
+	if len(s.suspects) == 0 {
+		return key, 0
+	}
+	if group = s.group(t); group != 0 {
+		key += "\x00\x00" + strconv.FormatUint(group, 36)
+	}
+	if s.isolated(t) {
+		key += " alone"
+	}
+	return key, group
+}
+
+// reclass gives a task that is in no queue the class that it belongs to.
+func (s *Scheduler) reclass(t *task) {
+	key, group := s.suspectKey(t)
+	if t.class.key == key {
+		return
+	}
+	former := t.class
+	t.class = s.classNamed(former.kind, key, t.policy)
+	t.class.group = group
+	t.class.open++
+	t.class.kind.open++
+	s.leaveClass(former)
+}
+
+// recallSuspicion takes over what an earlier scheduler has noted.
+func (s *Scheduler) recallSuspicion(t *task, r Retry) {
+	if r.Group != 0 || r.Blame != 0 {
+		s.suspects[t.id()] = suspicion{r.Group, r.Ran, r.Blame}
+	} else if len(s.suspects) > 0 {
+		delete(s.suspects, t.id())
+	}
+	if key, _ := s.suspectKey(t); key == t.class.key {
+		return
+	}
+	if t.phase != waiting {
+		s.reclass(t)
+		return
+	}
+	t.class.queue.Remove(t)
+	s.leftClass(t)
+	s.reclass(t)
+	t.class.queue.Add(t, t.turn(s))
 }

@@ -126,6 +126,7 @@ func (s *Scheduler) close(t *task) {
 	s.expiring.Remove(t)
 	s.mark(t)
 	delete(s.begun, t.id())
+	delete(s.suspects, t.id())
 	s.tasks.remove(t)
 	s.leaveClass(t.class)
 }

@@ -12,6 +12,7 @@ import (
 // checks are what must hold, and what was seen for it.
 type checks struct {
 	Counts
+	neighbours
 	broken  error
 	acked   map[string]bool
 	live    map[string]int
@@ -39,6 +40,7 @@ type life struct {
 }
 
 func (c *checks) init() {
+	c.neighbours.init()
 	c.acked, c.live = map[string]bool{}, map[string]int{}
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
@@ -215,6 +217,7 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 		c.fail("second outcome of %s: %+v over %+v", id, o, over)
 		return
 	}
+	w.lastLoss(id, &o)
 	c.done[life{id, c.lives[id]}] = true
 	if s.keys != nil && c.holder[s.keys.Unique] == id {
 		delete(c.holder, s.keys.Unique)
@@ -225,7 +228,8 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 		}
 	}
 	if o.Cause == tasks.CauseUnstorable {
-		if o.Status != tasks.StatusDead || !w.tooLarge(id, o.Attempt, 0) || c.lifeOf[id][o.Attempt] != c.lives[id] {
+		of, began := c.lifeOf[id][o.Attempt] // else its worker was lost before
+		if o.Status != tasks.StatusDead || !w.tooLarge(id, o.Attempt, 0) || began && of != c.lives[id] {
 			c.fail("%s is said to have an outcome that cannot be stored: %+v", id, o)
 		}
 	}

@@ -29,6 +29,7 @@
 //     do
 //   - a task is cancelled only if that was asked for, and the request stands until then
 //   - a later attempt is given the last checkpoint that was acknowledged, or a later one
+//   - a task is dead for lost workers only if nothing else ran in the last one
 //   - at most one open task has a unique key, and the record of an open one is not freed
 //   - a tick is submitted once; under RunAll each one is; what stands in its place stays
 //   - what belongs to an open task is not removed, also by a scheduler of an earlier version that
@@ -49,7 +50,7 @@
 //
 // Schedules are drawn so that they can be shrunk, and, rougher, at random: those cannot be, but the
 // same seed plays the same schedule, whose story can be told. The scheduler's process crashes after
-// every single effect in turn, in a world without other faults; and a task that kills every process
-// that runs it, the scheduler's too, ends dead. The list of mutants names the rules that were taken
-// out, each of which is caught.
+// every single effect in turn, in a world without other faults; and tasks that kill every process
+// that runs them, the scheduler's too, end dead, and no others. The list of mutants names the rules
+// that were taken out, each of which is caught.
 package tasksim

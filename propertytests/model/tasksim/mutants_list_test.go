@@ -277,6 +277,12 @@ var drawn = []mutants.Mutant{
 	{Name: "a dead task is kept like others", Edits: []mutants.Edit{
 		{"if status == StatusDead && p.Dead > 0 {", "if status == StatusDead && p.Dead < 0 {"},
 	}},
+	{Name: "a task ends dead for a loss that it shares", Edits: []mutants.Edit{
+		{"if alone && s.dangerous(t, now) {", "if s.dangerous(t, now) {"},
+	}},
+	{Name: "what a worker was told to stop runs no more", Edits: []mutants.Edit{
+		{"w.unsure = s.now, s.now, true", "w.unsure = s.now, s.now, w.unsure"},
+	}},
 	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
 		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
@@ -284,11 +290,8 @@ var drawn = []mutants.Mutant{
 
 // poisonous are mutants that a task shows which takes the scheduler down with it.
 var poisonous = []mutants.Mutant{
-	{Name: "nobody is suspected after a crash", Edits: []mutants.Edit{
+	{Name: "nobody is doubted after a crash", Edits: []mutants.Edit{
 		{"return t.revision < s.before", "return t.revision == 0"},
-	}},
-	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
-		{"s.before = l.suspect", "s.before = 0"},
 	}},
 	{Name: "a begun attempt forgets those before it", Edits: []mutants.Edit{
 		{"retry: t.note(), noted: t.noted}", "retry: t.note()}"},
@@ -301,7 +304,52 @@ var poisonous = []mutants.Mutant{
 // rare are those that a world without faults comes to no more, or hardly: the tests beside the
 // rules catch them.
 var rare = []mutants.Mutant{
+	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
+		{"s.before = l.doubted", "s.before = 0"},
+	}},
 	{Name: "what begun in a peaceful term counts as lost", Edits: []mutants.Edit{
 		{"a.Epoch == s.seal.rested", "false"},
+	}},
+	{Name: "suspects of two groups run together", Edits: []mutants.Edit{
+		{"(tries == 0 || tries == group)", "(tries == 0 || group > 0)"},
+	}},
+	{Name: "suspects are not parted", Edits: []mutants.Edit{
+		{"l.group(1), s.cfg.AnswerTime", "l.group(0), s.cfg.AnswerTime"},
+	}},
+	{Name: "a suspect that must run alone is put beside others", Edits: []mutants.Edit{
+		{"if alone && len(w.held) > 0 {", "if alone && len(w.held) > w.slots {"},
+	}},
+	{Name: "others are put beside a suspect that must run alone", Edits: []mutants.Edit{
+		{"return w.alone && w.trial > now", "return w.alone && w.trial < 0"},
+	}},
+	{Name: "no room is made for a suspect that must run alone", Edits: []mutants.Edit{
+		{"\t\ts.vacateFor(p, weight)\n", ""},
+	}},
+	{Name: "a suspect that runs is never cleared", Edits: []mutants.Edit{
+		{"return 2*x.ran + s.cfg.LossTime", "return 2000*x.ran + s.cfg.LossTime"},
+	}},
+	{Name: "an attempt that has ended clears nobody", Edits: []mutants.Edit{
+		{"if r.Verb != Released {\n\t\ts.clear(t)", "if r.Verb == Released {\n\t\ts.clear(t)"},
+	}},
+	{Name: "a checkpoint takes no blame away", Edits: []mutants.Edit{
+		{"now.blame /= 2", "now.blame /= 1"},
+	}},
+	{Name: "a task that advances may lose any number of workers", Edits: []mutants.Edit{
+		{" || int(t.crashes)+1 >= maxLosses*s.budget(t)", ""},
+	}},
+	{Name: "suspicion is not noted", Edits: []mutants.Edit{
+		{"\t\tGroup: x.group, Ran: x.ran, Blame: x.blame,\n", "\t\tRan: x.ran,\n"},
+	}},
+	{Name: "noted suspicion is not read", Edits: []mutants.Edit{
+		{"\ts.recallSuspicion(t, r)\n", ""},
+	}},
+	{Name: "the budget of a kind does not count", Edits: []mutants.Edit{
+		{"cmp.Or(t.policy.CrashBudget, s.cfg.CrashBudget)", "cmp.Or(s.cfg.CrashBudget, t.policy.CrashBudget)"},
+	}},
+	{Name: "what comes beside a lone attempt after its trial is forgotten", Edits: []mutants.Edit{
+		{"b.alone && ran+ran/16 <= x.trial(s)", "b.alone"},
+	}},
+	{Name: "only what is doubted is noted before it begins", Edits: []mutants.Edit{
+		{" || len(s.begun) > 0", ""},
 	}},
 }

@@ -46,7 +46,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		}
 		l.step(tasks.SealSeen{
 			Revision: sequence, Stored: l.w.wall(r.clock), Epoch: v.epoch, Ours: v.lead == l,
-			Clean: v.clean, Suspect: v.suspect,
+			Clean: v.clean, Doubted: v.suspect,
 		})
 		return
 	case submission:

@@ -3,6 +3,8 @@ package tasksim
 import (
 	"io"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -36,7 +38,8 @@ type Scenario struct {
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Recurring bool // tasks are submitted by recurrences too
-	Poison    bool // the first task kills every process that runs it
+	Poisons   int  // so many tasks, the first ones, kill every process that runs them
+	Budget    int  // lost workers that a task may be blamed for, 0: any number
 	CrashAt   int  // the effect, counted over all schedulers, after which its scheduler's process crashes; 0: none
 
 	Length, Calm time.Duration
@@ -46,7 +49,10 @@ type Scenario struct {
 }
 
 // poison reports whether a task kills every process that runs it.
-func (s *Scenario) poison(id string) bool { return s.Poison && id == "t0" }
+func (s *Scenario) poison(id string) bool {
+	number, err := strconv.Atoi(strings.TrimPrefix(id, "t"))
+	return err == nil && number < s.Poisons
+}
 
 // Counts say what happened: a run in which nothing did proves nothing.
 type Counts struct {
@@ -63,7 +69,7 @@ type Counts struct {
 	Wipes, Awaited int
 	// handlers that were told why they are stopped
 	Told int
-	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted,
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int

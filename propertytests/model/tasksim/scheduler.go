@@ -38,6 +38,7 @@ func newLead(p *participant, epoch uint64) *lead {
 		awaited: map[uint64]bool{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
+			LossTime:  3 * w.Lease / 2,
 			AgingStep: w.Lease / 4, Rand: w.rng.Float64,
 		}),
 		model: newModel(),
@@ -107,13 +108,8 @@ func (l *lead) step(ev tasks.Event) {
 	}
 }
 
-// budget is how many lost workers a task may have: only a poison is to die of them.
-func (w *taskWorld) budget() int {
-	if w.Poison {
-		return 3
-	}
-	return 1000
-}
+// budget is how many lost workers a task may be blamed for.
+func (w *taskWorld) budget() int { return cmp.Or(w.Budget, 1000) }
 
 // zone is a label of a process.
 func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
@@ -122,7 +118,7 @@ func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
 func (l *lead) rest() {
 	if !l.over && l.seals != 0 && l.s.Ready() {
 		l.w.Rests++
-		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true, l.s.Suspected()}, sealSubject, l.seals})
+		l.w.store.write(put{sealSubject, sealOf{l.epoch, l, true, l.s.Doubted()}, sealSubject, l.seals})
 	}
 	l.stop()
 }
@@ -171,6 +167,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.Assign:
 		l.handsOut(&e)
 		for _, a := range e.List {
+			w.assigns(a.ID, a.Attempt, e.Session)
 			w.tell(a.ID, "%s@%d pushes %v serial %d low %d to %s/%d", l.p.name, l.epoch, a.Attempt, a.Serial, e.Low, e.Instance,
 				e.Session)
 		}

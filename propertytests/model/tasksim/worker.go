@@ -217,6 +217,7 @@ func (k *worker) finish() {
 // abandon is the end of belief: every handler is cancelled, and nothing of it counts.
 func (k *worker) abandon() {
 	k.over = true
+	k.w.fell(k)
 	for _, r := range sorted(k.runs) {
 		if !r.over {
 			r.over = true

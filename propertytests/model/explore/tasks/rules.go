@@ -48,7 +48,7 @@ var omitted = map[string]string{
 	"task.place":           "follows from the queue",
 	"task.expiry":          "follows from the queue",
 	"task.slot":            "for listings",
-	"current.began":        "only measures how long an attempt took",
+	"current.began":        "only measures how long an attempt took, and so how long a suspect is tried",
 	"write.tick":           "nothing recurs",
 	"write.of":             "nothing recurs",
 	"Worker.cfg":           "the same for all",
