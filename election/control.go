@@ -56,6 +56,9 @@ func newControl(ctx context.Context, l *loop) (*control, error) {
 	if err == nil {
 		err = c.listen(ctx, record.ReadySubject(bucket, id, me), true)
 	}
+	if err == nil && l.s.cfg.BucketAutoCreate && l.s.reach.IsZero() {
+		err = c.keep()
+	}
 	if err != nil {
 		c.stop()
 		return nil, fmt.Errorf("listen for control requests: %w", err)
@@ -77,6 +80,15 @@ func (c *control) listen(ctx context.Context, subject string, readyOnly bool) er
 	}
 	c.subs = append(c.subs, sub)
 	return errors.Join(sub.SetPendingLimits(maxPending, maxPending*maxRequest), denied(ctx, c.l.nc, before, subject, true))
+}
+
+// keep answers which bucket this session uses.
+func (c *control) keep() error {
+	sub, err := c.l.bucket.Keep(c.l.ctx, c.l.nc)
+	if err == nil {
+		c.subs = append(c.subs, sub)
+	}
+	return err
 }
 
 func (c *control) stop() {

@@ -114,8 +114,8 @@ func TestPermissionsSuffice(t *testing.T) {
 		}
 		_ = owner
 	}, with(
-		user("a", leading("a", "scheduler"), "$ROLES.roles.*.ctl.a", "$ROLES.roles.*.ready.a"),
-		user("b", leading("b", "scheduler"), "$ROLES.roles.*.ctl.b", "$ROLES.roles.*.ready.b"),
+		user("a", leading("a", "scheduler"), "$ROLES.roles.*.ctl.a", "$ROLES.roles.*.ready.a", "$ROLES.roles.keeper"),
+		user("b", leading("b", "scheduler"), "$ROLES.roles.*.ctl.b", "$ROLES.roles.*.ready.b", "$ROLES.roles.keeper"),
 		user("w", working), user("o", observing), user("op", append(slices.Clone(observing), "$ROLES.roles.*.ctl.>")),
 	))
 }

@@ -244,7 +244,7 @@ func (s *Session) createBucket(ctx context.Context, nc *nats.Conn) (*natskv.Buck
 		Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage, MaxBytes: s.cfg.MaxBytes,
 		MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL), Reach: s.reach,
 	}
-	if err := s.reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", cfg.Bucket), natskv.Command(cfg)); err != nil {
+	if err := cfg.MayCreate(ctx, nc); err != nil {
 		return nil, err
 	}
 	return natskv.Create(ctx, nc, cfg)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -108,5 +110,24 @@ func TestDomain(t *testing.T) {
 	}
 	if r := places["far"].run("step-down", "r", "--yes"); !strings.Contains(r.out+r.errors, "a gave up r") {
 		t.Errorf("stepdown: %s%s", r.out, r.errors)
+	}
+}
+
+// TestDoctorNamesake: a hub and a leaf node without JetStream domains each have a bucket of one
+// name. Doctor hears of the other one from a process that uses it.
+func TestDoctorNamesake(t *testing.T) {
+	h := natstest.Hub(t, natsrun.HubOptions{Leaves: []natsrun.LeafOptions{
+		{Name: "site", Configure: func(so *server.Options) { so.JetStreamDomain = "" }},
+	}})
+	hub := &place{t: t, env: append(clean(t), "NATS_URL="+h.URL())}
+	site := &place{t: t, env: append(clean(t), "NATS_URL="+h.Leaf(0).URL())}
+	hub.memberOver(natstest.Connect(t, h), "a")
+	id := strings.TrimSpace(hub.ok("bucket", "id", "roles").out)
+	site.ok("bucket", "create", "roles") // by hand: nobody is asked
+	if d, code := site.diagnosis(); code != doctorCritical || !d.has("identity", "critical", id) {
+		t.Errorf("on the leaf node: %d, %+v", code, d)
+	}
+	if d, _ := hub.diagnosis(); !d.has("identity", "ok", id) || d.has("identity", "critical", "another bucket") {
+		t.Errorf("at the hub, since nobody uses the other one: %+v", d)
 	}
 }

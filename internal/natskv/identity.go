@@ -158,6 +158,22 @@ func (e *NoDomainError) Error() string {
 
 func (e *NoDomainError) Is(target error) bool { return target == ErrNoDomain }
 
+// NamesakeError is ErrNoDomain with the bucket of that name that somebody uses elsewhere.
+type NamesakeError struct {
+	Bucket string
+	Found  Identity
+	Make   string // the command that creates the missing one
+}
+
+func (e *NamesakeError) Error() string {
+	return fmt.Sprintf("bucket %q does not exist here, and is not created: processes that are connected to this "+
+		"system use another bucket of that name, %s, and two buckets have two leaders. Give each JetStream of a leaf "+
+		"link a domain and set Domain to that of the bucket, or create another one here with %q",
+		e.Bucket, e.Found, e.Make)
+}
+
+func (e *NamesakeError) Is(target error) bool { return target == ErrNoDomain }
+
 // MayCreate returns a NoDomainError if a JetStream domain answers and the Reach names none. A
 // program asks before it creates what is missing; a person who types the command has decided.
 func (r Reach) MayCreate(ctx context.Context, nc *nats.Conn, what, command string) error {

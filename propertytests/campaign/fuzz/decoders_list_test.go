@@ -130,6 +130,7 @@ var decoders = map[string]string{
 	"internal/natskv/written":            "it takes a time from the metadata, and a text that is not one as zero",
 	"internal/natskv/IsNoResponders":     "FuzzReply",
 	"internal/natskv/NewReach":           "FuzzReach",
+	"internal/natskv/ReadKeeper":         "FuzzKeeper",
 	"internal/natskv/Reach.Concerns":     "it compares a subject, which FuzzDenied has read",
 	"internal/natskv/Reach.CreateStream": "it writes the metadata of a stream",
 	"internal/natskv/Stream.Concerns":    "it compares a subject, which FuzzDenied has read",

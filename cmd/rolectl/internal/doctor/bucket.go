@@ -50,9 +50,26 @@ func (x *examination) bucket(ctx context.Context) error {
 	default:
 		x.ok("identity", "%s", state.Identity)
 	}
+	x.namesakes(ctx, state.Identity)
 	x.replicas(state)
 	x.room(ctx)
 	return nil
+}
+
+// namesakes asks which buckets of this name others use. Of a leaf node and its hub without
+// JetStream domains each may have its own. No answer means nothing.
+func (x *examination) namesakes(ctx context.Context, own natskv.Identity) {
+	if !x.a.Reach().IsZero() || own.Domain != "" { // sites with domains may each have one
+		return
+	}
+	answers, _, _ := inventory.AskServers(ctx, x.a.Conn, natskv.KeeperSubject(x.a.Bucket), nil)
+	for _, m := range answers {
+		if other := natskv.ReadKeeper(m.Data); other.ID != "" && other.ID != own.ID {
+			x.add(critical, "identity", "give each JetStream of a leaf link a domain, let all processes name that of one "+
+				"bucket, and delete the other one (docs/guides/leaf-nodes.md)",
+				"processes in this NATS system use another bucket %s, which has its own leaders: %s", x.a.Bucket, other)
+		}
+	}
 }
 
 func (x *examination) replicas(state natskv.State) {
