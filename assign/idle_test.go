@@ -6,6 +6,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -55,4 +56,67 @@ func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestIdleWorkerThatIsGone: what was pushed to an idle worker that is gone runs elsewhere after two
+// heartbeats, and a new scheduler waits no longer for its answer. Others hear an idle session so
+// seldom that they would wait for it much longer. No lost worker is counted.
+func TestIdleWorkerThatIsGone(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		ran := newTally()
+		bosses := func(_ *election.SessionConfig, c *assign.Config, _ *bool) { c.SchedulerWorks = new(false) }
+		a, b := newNode(t, s, "a", nil, bosses), newNode(t, s, "b", nil, bosses)
+		w := newNode(t, s, "w", doubling(t, "w", ran), workerOnly)
+		first := leader(t, a, b)
+		c := New(t, s)
+		submit := func() *assign.Pending[int] {
+			p, err := assign.Submit(t.Context(), c, double, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		wait := func(what string, p *assign.Pending[int], since time.Time) {
+			if _, err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(since); took > testTTL {
+				t.Errorf("%s: it took %v (virtual time)", what, took)
+			}
+		}
+		wait("a worker that lives", submit(), time.Now())
+		gone := func() time.Time {
+			natstest.Eventually(t, "an idle session", time.Minute, func() (bool, string) {
+				state := leaseState(t, a, "w.lease.w")
+				return state == "idle", state
+			})
+			time.Sleep(testTTL) // virtual: its last beats are seen
+			w.link.Cut()
+			return time.Now()
+		}
+		since := gone()
+		p := submit()
+		newNode(t, s, "v", doubling(t, "v", ran), workerOnly)
+		wait("pushed to a worker that is gone", p, since)
+
+		w.link.Heal()
+		natstest.Eventually(t, "it is back", time.Minute, func() (bool, string) {
+			state := leaseState(t, a, "w.lease.w")
+			return state == "live" || state == "idle", state
+		})
+		since = gone()
+		if err := first.e.StepDown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wait("a new scheduler beside a worker that is gone", submit(), since)
+		for _, n := range []*node{a, b} {
+			lost := n.count(func(e event.Event) bool {
+				r, is := e.(event.TaskReassigned)
+				return is && r.Cause == "worker_lost"
+			})
+			if lost > 0 {
+				t.Errorf("%s has counted %d lost workers", n.name, lost)
+			}
+		}
+	})
 }

@@ -262,9 +262,47 @@ func faultSaid(n *node, doing, of string) int {
 	})
 }
 
-// TestAWorkerThatMayNotAnswer holds up the next scheduler, since it may run anything; that is said,
-// until it goes.
+// TestAWorkerThatMayNotAnswer holds up the next scheduler while it works, since it may run
+// anything; that is said, until it goes.
 func TestAWorkerThatMayNotAnswer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		b := newBench()
+		a := newNode(t, rooted{s}, "a", nil)
+		leader(t, a)
+		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
+		c := rootClient(t, s)
+		p, err := assign.Submit(t.Context(), c, slow, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "it runs, though it may not say so", time.Minute, func() (bool, string) {
+			return b.startedTotal() == 1, w.dump()
+		})
+		a.close(t)
+		n := newNode(t, rooted{s}, "n", b.register(t, "n"))
+		leader(t, n)
+		natstest.Eventually(t, "it is said again and again for whom all waits", time.Minute, func() (bool, string) {
+			return faultSaid(n, "begin to hand out tasks", "w") > 1, n.dump()
+		})
+		if b.startedTotal() > 1 {
+			t.Error("a task was handed out")
+		}
+		close(b.gate)
+		w.close(t)
+		if out, err := p.Wait(t.Context()); err != nil || out != "x by n" {
+			t.Error(out, err)
+		}
+		told := faultSaid(n, "begin to hand out tasks", "w")
+		time.Sleep(time.Minute) // virtual
+		if now := faultSaid(n, "begin to hand out tasks", "w"); now != told {
+			t.Errorf("it is said %d times afterwards", now-told)
+		}
+	}, denying([]string{"_INBOX.>"}, nil))
+}
+
+// TestAnIdleWorkerThatMayNotAnswer holds up nobody: it has begun nothing, and its session is ended.
+func TestAnIdleWorkerThatMayNotAnswer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		b := newBench()
@@ -275,25 +313,16 @@ func TestAWorkerThatMayNotAnswer(t *testing.T) {
 		a.close(t)
 		n := newNode(t, rooted{s}, "n", b.register(t, "n"))
 		leader(t, n)
-		c := rootClient(t, s)
-		p, err := assign.Submit(t.Context(), c, slow, "x")
+		p, err := assign.Submit(t.Context(), rootClient(t, s), slow, "x")
 		if err != nil {
 			t.Fatal(err)
 		}
-		natstest.Eventually(t, "it is said again and again for whom all waits", time.Minute, func() (bool, string) {
-			return faultSaid(n, "begin to hand out tasks", "w") > 1, n.dump()
-		})
-		if b.startedTotal() > 0 {
-			t.Error("a task was handed out")
-		}
-		w.close(t)
-		if out, err := p.Wait(t.Context()); err != nil || out != "x by n" {
+		if out, err := p.Wait(t.Context()); err != nil || !strings.HasPrefix(out, "x by ") {
 			t.Error(out, err)
 		}
-		told := faultSaid(n, "begin to hand out tasks", "w")
-		time.Sleep(time.Minute) // virtual
-		if now := faultSaid(n, "begin to hand out tasks", "w"); now != told {
-			t.Errorf("it is said %d times afterwards", now-told)
+		lost(t, w)
+		if n := faultSaid(n, "begin to hand out tasks", "w"); n > 0 {
+			t.Errorf("it is said %d times that all waits", n)
 		}
 	}, denying([]string{"_INBOX.>"}, nil))
 }

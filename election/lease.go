@@ -94,8 +94,14 @@ func (h lease) Await(instance string, workerOnly bool, session uint64) {
 	h.s.post(protocol.Booked{Peer: peer(instance, workerOnly), Session: session})
 }
 
-// Closed reports whether a dead session is known to have been closed by its own process, after all
-// of its work had ended.
+// Unanswered says that a session of a member has not answered for two heartbeats. If it is idle it
+// is ended at once, and Dead tells that. Otherwise nothing happens.
+func (h lease) Unanswered(instance string, workerOnly bool, session uint64) {
+	h.s.post(protocol.Unanswered{Peer: peer(instance, workerOnly), Session: session})
+}
+
+// Closed reports whether a dead session is known to have ended with nothing at work: its own
+// process has closed it, or another one has ended it while it was idle.
 func (h lease) Closed(instance string, workerOnly bool, session uint64) (closed bool) {
 	h.s.query(func(m *protocol.Machine, _ record.Now) {
 		closed = m.View().Closed(peer(instance, workerOnly), session)

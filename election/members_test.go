@@ -176,3 +176,37 @@ func TestVacateUndrained(t *testing.T) {
 		receive(t, "end", after(p.Done()))
 	})
 }
+
+// TestIdleMembersAreSeen: a leader and an observer are sent the heartbeats of idle members. Another
+// candidate knows since when they are idle.
+func TestIdleMembersAreSeen(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		a, b, c := open(t, s, instance("a")), open(t, s, instance("b")), open(t, s, instance("c"))
+		lead(t, a, election.RoleConfig{Role: "r"})
+		o := observe(t, s)
+		const idle = 2 * time.Minute
+		time.Sleep(idle) // virtual
+		of := func(all []election.MemberInfo) election.MemberInfo {
+			for _, m := range all {
+				if m.Instance == "b" {
+					return m
+				}
+			}
+			return election.MemberInfo{}
+		}
+		for who, m := range map[string]election.MemberInfo{"the leader": of(a.Members()), "an observer": of(o.Members())} {
+			if !m.Idle || m.LastSeen >= m.TTL || m.TTL != 5*time.Second {
+				t.Errorf("%s sees %+v", who, m)
+			}
+		}
+		if m := of(c.Members()); !m.Idle || m.LastSeen < idle-10*time.Second || m.LastSeen > idle {
+			t.Errorf("another candidate sees %+v", m)
+		}
+		if m := of(observe(t, s).Members()); !m.Idle || m.LastSeen >= m.TTL {
+			t.Errorf("a new observer sees %+v", m)
+		}
+		if m := of(b.Members()); m.LastSeen < 0 {
+			t.Errorf("it sees itself as %+v", m)
+		}
+	})
+}

@@ -60,6 +60,13 @@ type (
 		Session uint64
 	}
 
+	// Unanswered says that a session has not answered for longer than one that lives would take. If
+	// it is idle, it is ended at once: it has begun nothing, and does not once that is stored.
+	Unanswered struct {
+		Peer    record.Peer
+		Session uint64
+	}
+
 	// Join takes part in one more role.
 	Join struct{ Role RoleConfig }
 

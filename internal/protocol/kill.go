@@ -85,6 +85,17 @@ func (m *Machine) mayKill(p *PeerView) bool {
 
 func (b Booked) apply(m *Machine) { m.view.Book(m.now.Observer, b.Peer, b.Session, &m.news) }
 
+// apply ends an idle session at once: it begins nothing without a write of its lease, which is
+// refused then. It needs no watch of its beats.
+func (u Unanswered) apply(m *Machine) {
+	p := m.view.Peer(u.Peer)
+	if p == nil || p == m.self || m.phase != open || m.cfg.Class != record.Candidate || p.Form != record.FormRecord ||
+		p.Lease.State != record.Idle || p.Session() != u.Session || p.Notes.inflight || !m.due(&p.Notes.retry) {
+		return
+	}
+	m.kill(p)
+}
+
 // killDue is when p may be killed, and from when on that is waited for: its lease has stood at one
 // revision for its own ttl since we first saw that revision.
 //
@@ -236,6 +247,7 @@ func (m *Machine) kill(p *PeerView) {
 	rec := record.Lease{V: record.Version, State: record.Killed, By: m.cfg.Instance}
 	if p.Form == record.FormRecord {
 		rec.Session, rec.Nonce, rec.Beat = p.Session(), p.Lease.Nonce, p.Lease.Beat
+		rec.AtRest = p.Lease.State == record.Idle // to begin something would be a write of its lease
 	}
 	p.Notes.inflight = true
 	m.put(pending{

@@ -14,6 +14,7 @@ type effects struct {
 	writes     *writeQueue
 	drafts     *drafts
 	dispatcher *dispatcher
+	members    *members
 	reports    *reports
 	queries    *queries
 	gauges     *gauges
@@ -50,6 +51,8 @@ func (x *effects) execute(effect tasks.Effect) {
 		x.dispatcher.sync(e)
 	case tasks.Stop:
 		x.dispatcher.stop(e)
+	case tasks.Unanswered:
+		x.members.unanswered(e)
 	case tasks.Settle:
 		x.reports.settle(e)
 	case tasks.Fenced:

@@ -105,6 +105,11 @@ func (m *members) apply() {
 	}
 }
 
+// unanswered has the session of a worker ended that does not answer, if it is idle.
+func (m *members) unanswered(e tasks.Unanswered) {
+	m.host.Unanswered(e.Instance, m.peers[e.Session].workerOnly, e.Session)
+}
+
 // end gives the width of the watch back.
 func (m *members) end() {
 	select {

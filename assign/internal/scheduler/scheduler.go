@@ -62,6 +62,7 @@ func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term 
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin,
 			LossTime:  3 * h.Config().TTL / 2,
+			Silence:   2 * h.Config().HeartbeatInterval,
 			Rand:      rand.Float64,
 			AgingStep: cfg.AgingStep, Placement: cfg.Placement,
 		}),
@@ -97,8 +98,8 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage}
 	s.members = newMembers(t, l, known, s.dispatcher, s.answers)
 	s.effects = &effects{
-		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, reports: s.reports,
-		queries: s.queries, gauges: s.gauges, reader: s.reader, notices: s.notices,
+		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, members: s.members,
+		reports: s.reports, queries: s.queries, gauges: s.gauges, reader: s.reader, notices: s.notices,
 	}
 }
 

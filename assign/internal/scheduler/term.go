@@ -65,6 +65,7 @@ type Host interface {
 	Dead(instance string, workerOnly bool, session uint64) bool
 	Closed(instance string, workerOnly bool, session uint64) bool
 	Await(instance string, workerOnly bool, session uint64)
+	Unanswered(instance string, workerOnly bool, session uint64)
 	Widen(ctx context.Context, role string, epoch uint64) (release func(), err error)
 
 	Emit(event.Event)

@@ -48,6 +48,8 @@ type Lease struct {
 	State   LeaseState `json:"state"`
 	Workers uint32     `json:"workers,omitempty"` // worker-only sessions, said by a process that sees them
 	By      string     `json:"by,omitempty"`      // who killed it
+	// AtRest is said by a process that killed it: it was idle then, and has begun nothing since.
+	AtRest bool `json:"at_rest,omitempty"`
 }
 
 // TTL is how long an observer must see this record unchanged before it may kill the session.

@@ -148,7 +148,9 @@ func (s *Scheduler) push(w *worker) {
 	s.last++
 	w.frame = s.last
 	w.sent = w.serial
-	w.tries++
+	if w.tries++; w.tries == 1 {
+		w.silent = s.now
+	}
 	w.again = s.now.Add(s.cfg.AnswerTime << min(w.tries-1, 3))
 	low := w.serial
 	list := make([]Assignment, len(open))

@@ -112,6 +112,13 @@ type (
 		Status      Status
 	}
 
+	// Unanswered says that a worker has not answered for so long that its session is to be ended, if
+	// it is idle: then it has begun nothing of what it was pushed. Dead follows if that was so.
+	Unanswered struct {
+		Session  uint64
+		Instance string
+	}
+
 	// Settle answers a Done or a Progressed, after what it led to is stored. Stale says that it led
 	// to nothing.
 	Settle struct {
@@ -213,6 +220,7 @@ func (Ahead) effect()           {}
 func (Assign) effect()          {}
 func (Sync) effect()            {}
 func (Stop) effect()            {}
+func (Unanswered) effect()      {}
 func (Settle) effect()          {}
 func (Fenced) effect()          {}
 func (Exhausted) effect()       {}

@@ -133,9 +133,9 @@ type (
 	// whole bucket that has itself delivered the scheduler's role record at its epoch.
 	Members struct{ List []Member }
 
-	// Dead says that a session has ended for certain, Closed that its own process has ended it,
-	// after everything in it had ended: what it still had on the books has lost no worker, and goes
-	// back uncounted.
+	// Dead says that a session has ended for certain, Closed that nothing was at work in it then: its
+	// own process has ended it, or another one has while it was idle. Tasks that it still had on the
+	// books have lost no worker, and go back uncounted.
 	Dead struct {
 		Session uint64
 		Closed  bool

@@ -42,6 +42,7 @@ type worker struct {
 	serial      uint64   // of the last assignment
 	sent        uint64   // of the last one that was pushed
 	unreachable bool     // nobody listens there
+	silent      Instant  // since when it owes an answer and has given none
 	paused      Instant  // it has rejected something: nothing new until then
 	refused     int      // rejections in a row
 
@@ -220,6 +221,7 @@ func (e Answered) apply(s *Scheduler) {
 		s.release(t, rejected, nil)
 		s.pause(w, a.Verdict)
 	}
+	w.silent = s.now
 	if e.Frame == w.frame && w.missing > 0 { // it has not answered all of it: once more
 		w.again = min(w.again, s.now.Add(s.cfg.AnswerTime/8))
 	}
@@ -281,10 +283,23 @@ func (s *Scheduler) tendWorkers() {
 			s.push(w)
 		}
 		if s.mustSync(w) && w.asked <= s.now {
+			if w.asked == 0 {
+				w.silent = s.now
+			}
 			w.asked = s.now.Add(s.cfg.AnswerTime)
 			s.emit(Sync{w.session, w.instance, s.epoch})
 		}
+		if s.owes(w) && w.silent.Add(s.cfg.Silence) <= s.now {
+			w.silent = s.now
+			s.emit(Unanswered{w.session, w.instance})
+		}
 	}
+}
+
+// owes reports whether a worker is to answer, and may be ended if it does not. Not to have answered
+// is never taken for having nothing.
+func (s *Scheduler) owes(w *worker) bool {
+	return s.cfg.Silence > 0 && !w.own && (w.missing > 0 || s.mustSync(w) && w.asked > 0)
 }
 
 // tellStops tells a worker what it is to end, ever more seldom: one that does not answer may be cut
@@ -313,6 +328,9 @@ func (w *worker) due(s *Scheduler) Instant {
 	}
 	if s.mustSync(w) {
 		next = min(next, w.asked)
+	}
+	if s.owes(w) {
+		next = min(next, w.silent.Add(s.cfg.Silence))
 	}
 	if s.count[waiting] > 0 && w.paused > s.now {
 		next = min(next, w.paused)

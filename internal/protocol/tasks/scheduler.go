@@ -15,6 +15,7 @@ type SchedulerConfig struct {
 	CrashBudget int           // lost workers, after which a task is dead, where its policy does not say
 	LossTime    time.Duration // within which it is known that a worker is lost
 	AnswerTime  time.Duration // a worker is asked again after it
+	Silence     time.Duration // a worker that has not answered for so long is ended if it is idle, 0: never
 	WriteTime   time.Duration // a refusal that the stream does not explain within it is looked into again
 	AgingStep   time.Duration // waiting that outweighs one step of priority, 0: 10 s
 	Placement   Placement     // nil: sticky, then least loaded

@@ -173,11 +173,13 @@ func (v *View[P, R]) Dead(p record.Peer, s uint64) bool {
 	return l.Revision > s
 }
 
-// Closed reports whether session s of peer p is known to have been ended by its own process, with
-// nothing of it at work any more. False may also mean that its next session was seen first.
+// Closed reports whether session s of peer p is known to have ended with nothing of it at work: by
+// its own process, or by another one while it was idle. False may also mean that its next session
+// was seen first.
 func (v *View[P, R]) Closed(p record.Peer, s uint64) bool {
 	l := v.peers[p]
-	return l != nil && l.Form == record.FormRecord && l.Lease.State == record.Closed && l.Lease.Session == s
+	return l != nil && l.Form == record.FormRecord && l.Lease.Session == s &&
+		(l.Lease.State == record.Closed || l.Lease.State == record.Killed && l.Lease.AtRest)
 }
 
 // Belongs reports whether the member record is of the present session of p.

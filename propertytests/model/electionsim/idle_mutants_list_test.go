@@ -51,6 +51,18 @@ var idle = []mutants.Mutant{
 	{Name: "a leader never looks at idle beats", Edits: []mutants.Edit{
 		{"return m.phase == open && m.leading > 0 && m.view.Idlers() > 0 &&", "return false &&"},
 	}},
+	{Name: "a session that works is ended when it does not answer", Edits: []mutants.Edit{
+		{"\t\tp.Lease.State != record.Idle || p.Session() != u.Session", "\t\tp.Session() != u.Session"},
+	}, By: &beside},
+	{Name: "the next session is ended for one that did not answer", Edits: []mutants.Edit{
+		{"|| p.Session() != u.Session || p.Notes", "|| p.Notes"},
+	}, By: &beside},
+	{Name: "a session that was ended at rest may have begun something", Edits: []mutants.Edit{
+		{"l.Lease.State == record.Killed && l.Lease.AtRest)", "false)"},
+	}, By: &beside},
+	{Name: "a session that was killed at work had begun nothing", Edits: []mutants.Edit{
+		{"l.Lease.State == record.Killed && l.Lease.AtRest)", "l.Lease.State == record.Killed)"},
+	}, By: &beside},
 	{Name: "a closed session leaves its idle beat", Edits: []mutants.Edit{
 		{"case !c.quiet && l.aside:", "case false:"},
 	}, By: &beside},

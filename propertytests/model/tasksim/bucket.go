@@ -24,9 +24,10 @@ type entry struct {
 
 // bucket is the one order of everything that is said about sessions and roles.
 type bucket struct {
-	log  []entry
-	base int // what stands before that was in a bucket that is gone, see remake
-	dead map[uint64]bool
+	log     []entry
+	base    int // what stands before that was in a bucket that is gone, see remake
+	dead    map[uint64]bool
+	workers map[uint64]*worker // by their sessions
 }
 
 // append writes a record, and lets every view have it after a while.
@@ -90,6 +91,10 @@ func (p *participant) join() {
 	p.session = w.append(leaseRecord, p, 0)
 	p.open = false
 	p.work = newWorker(p)
+	if w.bucket.workers == nil {
+		w.bucket.workers = map[uint64]*worker{}
+	}
+	w.bucket.workers[p.session] = p.work
 	session := p.session
 	w.after(time.Millisecond+w.upTo(w.Delay), func() {
 		p.does(func() {
@@ -133,7 +138,7 @@ func (p *participant) catchUp() {
 	if p.deaths == nil {
 		p.deaths = map[uint64]bool{}
 	}
-	before := p.seen
+	before, outlived := p.seen, false
 	epoch := p.epoch
 	for p.seen < p.reachable {
 		r := p.w.bucket.log[p.seen]
@@ -145,7 +150,11 @@ func (p *participant) catchUp() {
 			p.highest, p.epoch, p.holder = r.revision, r.revision, r.session
 		case deathRecord:
 			p.deaths[r.session] = true
+			outlived = outlived || r.session == p.session
 		}
+	}
+	if outlived {
+		p.outlive()
 	}
 	if p.deaths[p.holder] {
 		p.epoch = 0
@@ -193,7 +202,7 @@ func (p *participant) crash() {
 	p.up, p.cut, p.stopped, p.held = false, false, false, nil
 	if session != 0 {
 		wipes := w.Wiped > 0 && w.chance(w.Wiped)
-		w.after(w.Lease+w.upTo(w.Lease/2), func() {
+		w.after(w.lasts(session)+w.Lease+w.upTo(w.Lease/2), func() {
 			if wipes && w.wipe(p, session) {
 				return
 			}
@@ -284,7 +293,7 @@ func (w *taskWorld) govern() {
 	var able []*participant
 	for _, p := range w.procs {
 		if p.campaigns && p.up && !p.cut && !p.stopped && p.session != 0 && !w.gone(p.session) && p.open &&
-			(p != by || !alive) {
+			!w.bucket.dead[p.session] && (p != by || !alive) {
 			able = append(able, p)
 		}
 	}
@@ -301,6 +310,7 @@ func (w *taskWorld) govern() {
 		}
 	}
 	w.Terms++
+	p.work.wakes()
 	epoch := w.append(roleRecord, p, p.session)
 	if p.term != nil {
 		p.term.stop()

@@ -283,6 +283,15 @@ var drawn = []mutants.Mutant{
 	{Name: "what a worker was told to stop runs no more", Edits: []mutants.Edit{
 		{"w.unsure = s.now, s.now, true", "w.unsure = s.now, s.now, w.unsure"},
 	}},
+	{Name: "a worker that does not answer is taken for one that has nothing", Edits: []mutants.Edit{
+		{"\t\t\ts.emit(Unanswered{w.session, w.instance})\n", "\t\t\tw.synced = true\n"},
+	}},
+	{Name: "a session at rest is ended though it has begun something since", Edits: []mutants.Edit{
+		{"if k.lease.writes == writes && !w.bucket.dead[e.Session]", "if writes >= 0 && !w.bucket.dead[e.Session]"},
+	}},
+	{Name: "work is begun in a session that was ended at rest", Edits: []mutants.Edit{
+		{"\t\tif k.w.bucket.dead[k.session] {\n\t\t\tk.p.outlive()\n\t\t\treturn false\n\t\t}\n", ""},
+	}},
 	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
 		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},
@@ -306,6 +315,12 @@ var poisonous = []mutants.Mutant{
 var rare = []mutants.Mutant{
 	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
 		{"s.before = l.doubted", "s.before = 0"},
+	}},
+	{Name: "nobody is told of a worker that does not answer", Edits: []mutants.Edit{
+		{"if s.owes(w) && w.silent.Add(s.cfg.Silence) <= s.now {", "if false {"},
+	}},
+	{Name: "an answer does not end the silence of a worker", Edits: []mutants.Edit{
+		{"\tw.silent = s.now\n\tif e.Frame == w.frame", "\tif e.Frame == w.frame"},
 	}},
 	{Name: "what begun in a peaceful term counts as lost", Edits: []mutants.Edit{
 		{"a.Epoch == s.seal.rested", "false"},

@@ -53,6 +53,7 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.Budget = []int{0, 0, 1, 2, 3}[r.IntN(5)]
 	s.Candidates = 2 + r.IntN(s.Processes-1)
 	s.Wiped = []float64{0, 0.2, 0.6}[s.Seed%3]
+	s.AtRest = s.Seed%5 < 2
 	return s
 }
 

@@ -35,6 +35,7 @@ type Scenario struct {
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
 	Remakes    bool          // the bucket is recreated now and then
 	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
+	AtRest     bool          // idle sessions are ended when a worker does not answer, and later than others else
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Recurring bool // tasks are submitted by recurrences too
@@ -67,6 +68,8 @@ type Counts struct {
 	Remade, Outlived int
 	// sessions whose records were removed, and those that were ended for the sake of the books
 	Wipes, Awaited int
+	// workers that did not answer for long, and sessions that were ended at rest for that
+	Unanswered, EndedAtRest int
 	// handlers that were told why they are stopped
 	Told int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried,

@@ -38,7 +38,7 @@ func newLead(p *participant, epoch uint64) *lead {
 		awaited: map[uint64]bool{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
-			LossTime:  3 * w.Lease / 2,
+			LossTime: 3 * w.Lease / 2, Silence: w.silence(),
 			AgingStep: w.Lease / 4, Rand: w.rng.Float64,
 		}),
 		model: newModel(),
@@ -111,6 +111,14 @@ func (l *lead) step(ev tasks.Event) {
 // budget is how many lost workers a task may be blamed for.
 func (w *taskWorld) budget() int { return cmp.Or(w.Budget, 1000) }
 
+// silence is after how long a worker that does not answer is ended at rest.
+func (w *taskWorld) silence() time.Duration {
+	if w.AtRest {
+		return 2 * w.Lease / 5
+	}
+	return 0
+}
+
 // zone is a label of a process.
 func zone(name string) string { return strconv.Itoa(int(name[0]-'a') & 1) }
 
@@ -177,6 +185,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: e.Term, session: e.Session, stop: &e})
 	case tasks.Sync:
 		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: l.term, session: e.Session})
+	case tasks.Unanswered:
+		l.unanswered(e)
 	case tasks.Settle:
 		if f, ok := e.Ref.(settle); ok {
 			f(e.Stale)

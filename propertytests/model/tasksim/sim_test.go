@@ -63,6 +63,7 @@ func draw(t *rapid.T) Scenario {
 	s.Budget = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "budget")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
+	s.AtRest = rapid.Bool().Draw(t, "at rest")
 	return s
 }
 
@@ -119,6 +120,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
 		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets recreated": c.Remade,
 		"sessions whose records were removed": c.Wipes, "sessions ended for the books": c.Awaited,
+		"workers that did not answer": c.Unanswered, "sessions ended at rest": c.EndedAtRest,
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,

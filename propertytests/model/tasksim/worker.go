@@ -19,6 +19,7 @@ type worker struct {
 	verbs   map[string]tasks.Result
 	said    map[string]*saying // checkpoints that are not settled
 	frame   *sentFrame         // the one that is being taken
+	lease   standing
 	over    bool
 }
 
@@ -48,6 +49,7 @@ func newWorker(p *participant) *worker {
 		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{},
 		verbs: map[string]tasks.Result{},
 		said:  map[string]*saying{},
+		lease: standing{worked: p.w.now},
 		m:     workers.New(workers.Config{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
 	p.later(k.w.Lease/2, k.resend)
@@ -88,6 +90,9 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 	k.frame = &f
 	switch {
 	case f.push != nil:
+		if !k.wakes() {
+			return
+		}
 		k.step(workers.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
@@ -134,6 +139,7 @@ func (k *worker) step(ev workers.Event) {
 		case workers.Forget:
 			if k.results[e.ID].Attempt == e.Attempt {
 				delete(k.results, e.ID)
+				k.lease.worked = k.w.now
 			}
 		}
 	}
@@ -216,6 +222,8 @@ func (k *worker) finish() {
 
 // abandon is the end of belief: every handler is cancelled, and nothing of it counts.
 func (k *worker) abandon() {
+	_, k.lease.idle = k.rest()
+	k.lease.stands = true
 	k.over = true
 	k.w.fell(k)
 	for _, r := range sorted(k.runs) {
