@@ -45,16 +45,22 @@ func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Ca
 	return all
 }
 
-// roleInfos are the roles that have a record or a candidate, by name.
+// roleInfos are the roles that have a record or a candidate, by name. One that was removed has
+// none.
 func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 	var all []RoleInfo
 	for _, r := range v.Roles() {
-		if r.Revision != 0 || len(v.Order(now, r)) > 0 {
+		if known(r) || len(v.Order(now, r)) > 0 {
 			all = append(all, roleInfo(v, r, now))
 		}
 	}
 	slices.SortFunc(all, func(a, b RoleInfo) int { return strings.Compare(a.Role, b.Role) })
 	return all
+}
+
+// known reports whether something stands in the bucket that tells of r, but for its removal.
+func known(r *protocol.RoleView) bool {
+	return r.Revision != 0 && r.Form != record.FormRemoved && r.Form != record.FormNone
 }
 
 // memberInfos are the members whose session is not known to be dead, by class and name.

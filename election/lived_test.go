@@ -1,6 +1,7 @@
 package election_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -69,6 +70,75 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 		}
 		if all := leader.Roles(); len(all) != 1 {
 			t.Errorf("the leader knows %d roles, want one", len(all))
+		}
+	})
+}
+
+// TestWantedRoleIsRemembered: a role whose only candidate is paused for a day keeps its record and
+// its reason, and is led again at once when the candidate is resumed, at a higher epoch. So is a
+// role that was removed meanwhile.
+func TestWantedRoleIsRemembered(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("a")
+		cfg.TTL = time.Minute
+		session := open(t, s, cfg)
+		e, term := lead(t, session, election.RoleConfig{Role: "wanted"})
+		if err := e.Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(26 * time.Hour)
+		o := observe(t, s)
+		info, ok := o.Role("wanted")
+		if !ok || !info.Vacant || info.By != "a" || info.Reason == "" {
+			t.Errorf("after a day: %t, %+v", ok, info)
+		}
+		if err := o.Remove(t.Context(), "wanted"); !errors.Is(err, election.ErrRoleKept) {
+			t.Errorf("a role that is wanted is removed: %v", err)
+		}
+		resumed := time.Now()
+		if err := e.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		next := receive(t, "it leads again", e.began)
+		if took := time.Since(resumed); took > time.Second {
+			t.Errorf("it leads again after %v", took)
+		}
+		if next.Epoch() <= term.Epoch() {
+			t.Errorf("epoch %d after %d", next.Epoch(), term.Epoch())
+		}
+	})
+}
+
+// TestRemovedRoleIsLedAtOnce: with the marker of its removal in the bucket, and without.
+func TestRemovedRoleIsLedAtOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("a")
+		cfg.TTL = time.Minute
+		session, o := open(t, s, cfg), observe(t, s)
+		epoch := uint64(0)
+		for _, after := range []time.Duration{0, time.Second, 10 * time.Minute} {
+			begun := time.Now()
+			e, term := lead(t, session, election.RoleConfig{Role: "r"})
+			if took := time.Since(begun); took > time.Second || term.Epoch() <= epoch {
+				t.Errorf("led %v after its removal: after %v, at epoch %d", after, took, term.Epoch())
+			}
+			epoch = term.Epoch()
+			if err := e.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			var kept *election.RoleKeptError
+			if err := o.Remove(t.Context(), "r"); !errors.As(err, &kept) || kept.Reason == election.KeptForced {
+				t.Errorf("removed at once: %v", err)
+			}
+			time.Sleep(3 * time.Minute)
+			if err := o.Remove(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(after)
+			natstest.Eventually(t, "an observer knows of no role", time.Minute, func() (bool, string) {
+				info, _ := o.Role("r")
+				return len(o.Roles()) == 0, fmt.Sprintf("%+v", info)
+			})
 		}
 	})
 }

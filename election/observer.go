@@ -159,7 +159,7 @@ func (o *Observer) take(b batch) error {
 				continue
 			}
 			o.view.Deliver(now.Add(-b.age(i)), ev.Entry, &o.news)
-			if ev.Entry.Kind == record.KindRole && ev.Entry.Form == record.FormMarker {
+			if e := ev.Entry; e.Kind == record.KindRole && (e.Form == record.FormMarker || e.Form == record.FormRemoved) {
 				o.removed = append(o.removed, o.view.Role(ev.Entry.Name))
 			}
 		case protocol.WatchReset:

@@ -58,29 +58,16 @@ func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 	if epoch == 0 || info.Epoch != epoch {
 		return fmt.Errorf("%w: %d", ErrWrongEpoch, info.Epoch)
 	}
-	writer, err := natskv.NewWriter(o.nc, o.bucket)
-	if err != nil {
-		return public(err)
-	}
-	defer writer.Close()
 	rec := record.Role{
 		V: record.Version, TTLms: info.TTL.Milliseconds(), Vacant: true, By: info.Leader, Reason: "evicted", Forced: true,
 	}
-	answered := make(chan natskv.Result, 1)
-	writer.Submit(natskv.Write{Key: record.RoleKey(role), Value: record.Encode(rec), Expect: epoch}, watchTimeout,
-		func(r natskv.Result) { answered <- r })
-	select {
-	case r := <-answered:
-		switch r.Outcome {
-		case natskv.Won:
-			return nil
-		case natskv.Refused:
-			return ErrWrongEpoch
-		}
-		return errors.Join(ErrUnproven, public(r.Err))
-	case <-ctx.Done():
-		return ctx.Err()
+	r, err := o.write(ctx, natskv.Write{
+		Key: record.RoleKey(role), Value: record.Encode(rec), Expect: epoch, TTL: protocol.VacancyTTL,
+	})
+	if r.Outcome == natskv.Refused {
+		return ErrWrongEpoch
 	}
+	return err
 }
 
 // steer sends a request to the holder of the role.

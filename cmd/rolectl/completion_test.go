@@ -17,7 +17,11 @@ func (p *place) completes(line string, want ...string) {
 	p.t.Helper()
 	natstest.Eventually(p.t, line, patience, func() (bool, string) {
 		r := p.ok(append([]string{"__complete"}, strings.Split(line, "|")...)...)
-		got := strings.Fields(r.out)
+		var got []string
+		for line := range strings.Lines(r.out) {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), "\t") // without the help
+			got = append(got, name)
+		}
 		got = got[:len(got)-1] // the directive
 		slices.Sort(got)
 		slices.Sort(want)
@@ -40,7 +44,8 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string][]string{
-		"roles|":                          {"metrics", "once", "scheduler"},
+		"roles|":                          {"metrics", "once", "rm", "scheduler"},
+		"roles|rm|once|":                  {"metrics", "scheduler"},
 		"roles|metrics|":                  {"once", "scheduler"},
 		"watch|metrics|":                  {"once", "scheduler"},
 		"inspect|":                        {"metrics", "once", "scheduler"},
@@ -56,7 +61,7 @@ func TestCompletion(t *testing.T) {
 		"bucket|create|x|--replicas|":     {"1", "3", "5"},
 		"tasks|ls|-n|":                    {"files", "jobs"},
 		"tasks|drain|-n|":                 {"files", "jobs"},
-		"-s|nats://127.0.0.1:1|roles|":    nil,
+		"-s|nats://127.0.0.1:1|roles|":    {"rm"},
 		"-s|nats://127.0.0.1:1|roles|-b|": nil,
 	} {
 		p.completes(line, want...)

@@ -32,6 +32,7 @@ func everywhere(t *testing.T) (all [][]string) {
 		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
 		"COMMAND": "true",
 	}
+	flags := map[string]string{"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h"}
 	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -41,11 +42,11 @@ func everywhere(t *testing.T) (all [][]string) {
 		for _, c := range cmd.Commands() {
 			visit(c)
 		}
-		if cmd.HasSubCommands() {
-			return
+		if cmd.HasSubCommands() && len(cli.ArgumentNames(cmd)) == 0 {
+			return // it shows its help
 		}
 		line := strings.Fields(cmd.CommandPath())[1:]
-		for flag, value := range map[string]string{"yes": "true", "namespace": "x", "ttl": "2m", "here": "true"} {
+		for flag, value := range flags {
 			if cmd.Flag(flag) != nil {
 				line = append(line, "--"+flag+"="+value)
 			}

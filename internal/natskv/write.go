@@ -15,8 +15,9 @@ import (
 type Write struct {
 	Key   string
 	Value []byte // kept until done; the caller must not change it meanwhile
-	// Delete writes a delete marker instead of Value. The KV API then shows no key, and the key's
-	// last revision is the marker's. With a TTL the marker leaves after it, and nothing remains.
+	// Delete writes a delete marker, with Value if there is one. The KV API then shows no key, and
+	// the key's last revision is the marker's. With a TTL the marker leaves after it, and nothing
+	// remains.
 	Delete bool
 	// Expect is the revision of Key that the write replaces, which may be a marker's. It is 0 when
 	// there is no record at all.
@@ -135,6 +136,7 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 	if at.bucket != "" { // the subjects of a deleted bucket can become those of another stream
 		h.set(headerStream, at.stream)
 	}
+	m.Data = op.Value
 	if op.Delete {
 		if op.TTL == 0 {
 			h.set(headerOperation, "DEL")
@@ -144,7 +146,6 @@ func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
 		h.setTTL(op.TTL)
 		return m, nil
 	}
-	m.Data = op.Value
 	for _, f := range op.Header {
 		h.set(f.Name, f.Value)
 	}

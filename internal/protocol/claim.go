@@ -21,7 +21,8 @@ type claim struct {
 
 // claimableSince is when the role became free to be claimed, ok whether it is.
 //
-//   - absent from a complete first snapshot, or vacated in order: from when it was first seen so
+//   - absent from a complete first snapshot, vacated in order, or removed since: from when it was
+//     first seen so
 //   - absent from an adopted bucket: from L_max after that
 //   - held by a session that is dead for certain: from when that was first seen
 //   - after a term whose record was lost: not before its leader has ceased to trust its session
@@ -52,6 +53,8 @@ func (m *Machine) freeSince(rv *RoleView) (since record.Instant, ok bool) {
 			return max(rv.Seen, v.Peer(rv.Role.Holder()).EndSeen), true
 		}
 		return 0, false
+	case record.FormRemoved:
+		return rv.Seen, true
 	case record.FormNewer:
 		return 0, false
 	}

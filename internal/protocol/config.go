@@ -36,6 +36,7 @@ type Config struct {
 	Window       int           // how many role writes are in flight at first
 	Together     int           // how many claims that wait may go together
 	TogetherCost time.Duration // what that is assumed to take at least, before it was measured
+	Vacancy      time.Duration // after this a role that nobody has claimed leaves the bucket
 
 	NewID func() string  // fresh UUIDs for nonces and tokens
 	Rand  func() float64 // in [0, 1), for jitter
@@ -45,6 +46,7 @@ func (c Config) withDefaults() Config {
 	c.Window = cmp.Or(c.Window, firstWindow)
 	c.Together = cmp.Or(c.Together, fromTogether)
 	c.TogetherCost = cmp.Or(c.TogetherCost, togetherCost)
+	c.Vacancy = cmp.Or(c.Vacancy, VacancyTTL)
 	return c
 }
 
@@ -75,10 +77,13 @@ const (
 	minLeaseRetention = time.Minute // server-side TTL of a live lease: garbage collection only
 	idleRetention     = time.Hour   // of one that stands idle
 	probeTTL          = time.Minute
-	vacancyTTL        = 24 * time.Hour // of a role that nobody has claimed since: its name is forgotten then
 
 	memberPace = 20 * time.Millisecond // idle traffic of M members stays below M/(M*memberPace) = 50 writes a second
 )
+
+// VacancyTTL is the server-side TTL of a vacancy: the name of a role that nobody has claimed since,
+// and that nobody wants, is forgotten then.
+const VacancyTTL = 24 * time.Hour
 
 // tombstoneTTL is the server-side TTL of what tells that a session has ended: the closed or killed
 // lease, and the marker in place of its member record. Every process that still leads has had a

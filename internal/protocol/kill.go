@@ -223,10 +223,15 @@ func (m *Machine) queue(rank, of int) time.Duration {
 	if rank < crowd {
 		return time.Duration(rank) * m.cfg.Delta
 	}
+	return crowd*m.cfg.Delta + time.Duration(m.lot()*float64(of)*float64(each))
+}
+
+// lot is our place among those that come at random, from 0 to 1.
+func (m *Machine) lot() float64 {
 	if m.share == 0 {
 		m.share = m.cfg.Rand()
 	}
-	return crowd*m.cfg.Delta + time.Duration(m.share*float64(of)*float64(each))
+	return m.share
 }
 
 // rankDelay keeps a herd from doing the same thing at once. It goes by our rank by session number

@@ -146,6 +146,7 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 			m.sweep(rv)
 		} else if r != nil {
 			m.tryClaim(r)
+			m.keepVacancy(r)
 		}
 	}
 	m.forget(r)

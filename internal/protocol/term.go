@@ -208,12 +208,16 @@ func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
 	rec := record.Role{
 		V: record.Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
 	}
+	m.putVacancy(rv, rec)
+}
+
+func (m *Machine) putVacancy(rv *RoleView, rec record.Role) {
 	rv.Notes.inflight = true
 	m.vacates++
 	m.put(pending{
 		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
 		entry: record.Entry{Kind: record.KindRole, Name: rv.Name, Form: record.FormRecord, Role: rec},
-	}, Write{Key: record.RoleKey(rv.Name), TTL: vacancyTTL}, rec)
+	}, Write{Key: record.RoleKey(rv.Name), TTL: m.cfg.Vacancy}, rec)
 }
 
 func (m *Machine) vacateWritten(p pending, w Written, mine bool) {

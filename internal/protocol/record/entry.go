@@ -12,6 +12,7 @@ const (
 	FormNone    Form = iota // never seen
 	FormRecord              // a record we understand
 	FormMarker              // a delete, purge or expiry marker
+	FormRemoved             // a marker over a role that nobody led: its value is the vacancy
 	FormMissing             // it was there, and a complete snapshot has it no more
 	FormGarbage             // bytes that are not a record
 	FormNewer               // a record of a later version: never killed, never claimed over
@@ -39,6 +40,9 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 	e.Kind, e.Peer, e.Name = ParseKey(key)
 	if marker {
 		e.Form = FormMarker
+		if r, err := DecodeRole(value, maxTTL); err == nil && e.Kind == KindRole && r.Vacant && !r.Forced {
+			e.Form = FormRemoved
+		}
 		return e
 	}
 	var err error

@@ -183,9 +183,11 @@ func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R
 		return
 	}
 	v.last, r.gen = max(v.last, e.Revision), v.gen
+	was := r.Role
 	v.setRole(now, r, e.Revision, e.Form, e.Role, n)
 	v.ignored(e, record.RoleKey(r.Name), n)
-	if r.Form == record.FormRecord && r.Role.Vacant {
+	written := was.Vacant && was.By == r.Role.By && was.Reason == r.Role.Reason // the same vacancy, again
+	if r.Form == record.FormRecord && r.Role.Vacant && !written {
 		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason})
 	}
 }
@@ -315,7 +317,11 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 	for _, r := range v.roleList {
 		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(record.Candidate, r.gen, r.Revision, r.denied) &&
 			(open == nil || !open(r)) {
-			v.setRole(now, r, r.Revision, record.FormMissing, record.Role{}, n)
+			form := record.FormMissing
+			if r.Form == record.FormRemoved { // its marker has left, and it is what it was before
+				form = record.FormNone
+			}
+			v.setRole(now, r, r.Revision, form, record.Role{}, n)
 		}
 		n.Roles = append(n.Roles, r)
 	}

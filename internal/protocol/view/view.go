@@ -281,7 +281,7 @@ func (v *View[P, R]) ForgetAt(r *Role[P, R]) (due record.Instant, ok bool) {
 		return 0, false
 	case r.Form == record.FormNone:
 		return r.Waits, v.complete
-	case r.Form == record.FormMarker || r.Form == record.FormMissing:
+	case r.Form == record.FormMarker || r.Form == record.FormMissing || r.Form == record.FormRemoved:
 		return max(r.Waits, r.Seen.Add(v.MaxTTL)), true
 	}
 	return 0, false

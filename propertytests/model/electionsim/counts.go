@@ -30,9 +30,11 @@ type Counts struct {
 	// adoptions that have ended; leases that were revoked; purges, and those that came late; terms
 	// that were believed in through a purge
 	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
-	GuardAdmitted, GuardRefused                           int // writes to guarded resources
-	GuardDeposed, GuardOutlived                           int // refused after those of a later term, and of a later bucket
-	GuardAfterLoss                                        int // refused, where the record of either term was lost
+	// roles that were removed; claims of those; removals that came too late; vacancies written again
+	Removed, Reclaimed, KeptRoles, KeptVacancies int
+	GuardAdmitted, GuardRefused                  int // writes to guarded resources
+	GuardDeposed, GuardOutlived                  int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss                               int // refused, where the record of either term was lost
 	// writes of claims together; those claims; such writes refused, unknown, won without an answer
 	Together, TogetherClaims, TogetherRefused, TogetherUnknown, TogetherUnheard int
 	// sent by a process that had ceased to lead; forged; resources recreated from their floor
@@ -112,6 +114,10 @@ func (c *Counts) Add(d Counts) {
 		{&c.Purges, d.Purges},
 		{&c.LatePurges, d.LatePurges},
 		{&c.LedThroughPurge, d.LedThroughPurge},
+		{&c.Removed, d.Removed},
+		{&c.Reclaimed, d.Reclaimed},
+		{&c.KeptRoles, d.KeptRoles},
+		{&c.KeptVacancies, d.KeptVacancies},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},

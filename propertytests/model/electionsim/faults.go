@@ -22,6 +22,8 @@ func (w *world) strike(f Fault) {
 		w.adopt(f)
 	case LatePurge:
 		w.latePurge()
+	case RemoveRole:
+		w.abandon(role, f.For)
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:

@@ -494,6 +494,39 @@ var all = []mutants.Mutant{
 	{Name: "the name of a deleted role is forgotten at once", Edits: []mutants.Edit{
 		{"return max(r.Waits, r.Seen.Add(v.MaxTTL)), true", "return r.Waits, true"},
 	}, By: &beside},
+	{Name: "a role that was deleted is free like one that was removed", Edits: []mutants.Edit{
+		{
+			"err == nil && e.Kind == KindRole && r.Vacant && !r.Forced {",
+			"(err == nil || r.Vacant || true) && e.Kind == KindRole {",
+		},
+	}},
+	{Name: "a marker with a vacancy by force is one of a removal", Edits: []mutants.Edit{
+		{"e.Kind == KindRole && r.Vacant && !r.Forced {", "e.Kind == KindRole && r.Vacant {"},
+	}, By: &beside},
+	{Name: "a removed role is waited for like a deleted one", Edits: []mutants.Edit{
+		{"\tcase record.FormRemoved:\n\t\treturn rv.Seen, true\n", ""},
+	}, By: &beside},
+	{Name: "a removed role is lost when its marker has left", Edits: []mutants.Edit{
+		{"if r.Form == record.FormRemoved { // its marker", "if false { // its marker"},
+	}, By: &beside},
+	{Name: "a role that was vacated by force is removed", Edits: []mutants.Edit{
+		{"\tcase r.Role.Forced:\n\t\treturn RemovalForced, r.Role.By, 0\n", ""},
+	}, By: &beside},
+	{Name: "a role is removed that a live member wants", Edits: []mutants.Edit{
+		{"\t\tif p.Belongs() {\n\t\t\treturn RemovalWanted", "\t\tif false {\n\t\t\treturn RemovalWanted"},
+	}, By: &beside},
+	{Name: "a role is removed that was vacated a moment ago", Edits: []mutants.Edit{
+		{"until = r.Seen.Add(v.MaxTTL); now < until {", "until = r.Seen.Add(v.MaxTTL); false {"},
+	}, By: &beside},
+	{Name: "the vacancy of a role that is wanted expires", Edits: []mutants.Edit{
+		{"\t\t\tm.keepVacancy(r)\n", "\t\t\t_ = m.keepVacancy\n"},
+	}, By: &beside},
+	{Name: "a vacancy by force stays one", Edits: []mutants.Edit{
+		{"rec.Forced, rec.Next = false, \"\"", "rec.Next = \"\""},
+	}, By: &beside},
+	{Name: "a vacancy that is written again is told again", Edits: []mutants.Edit{
+		{"r.Role.Vacant && !written {", "r.Role.Vacant && (!written || written) {"},
+	}, By: &beside},
 	{Name: "a refusal under a late watch asks for a new one", Edits: []mutants.Edit{
 		{"r.shown < shown && shown < r.late", "r.shown < shown && shown < 0"},
 	}, By: &beside},

@@ -103,12 +103,16 @@ const (
 	LatePurge = KindCount + 4
 )
 
+// RemoveRole makes everybody leave a role for longer than L_max, and an operator remove its record
+// meanwhile. It is drawn in schedules of its own.
+const RemoveRole = KindCount + 5
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back", "elsewhere", "adopt", "late purge",
+	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -146,6 +146,9 @@ func (p *process) start() {
 		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, Retention: retention, NewID: w.newID,
 		Rand: w.rng.Float64,
 	}
+	if w.plan.Seed%2 == 0 {
+		p.cfg.Vacancy = 2 * MaxTTL
+	}
 	if w.plan.Together {
 		p.cfg.Window, p.cfg.Together, p.cfg.TogetherCost = 1, 2, 1
 	}

@@ -48,6 +48,7 @@ func run(plan *Plan) *world {
 	w.runUntil(Length)
 	w.calm()
 	w.Counts.Seconds = int(w.now / time.Second)
+	w.Counts.Reclaimed, w.Counts.KeptVacancies = w.store.reclaimed, w.store.kept
 	return w
 }
 

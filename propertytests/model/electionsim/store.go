@@ -1,6 +1,7 @@
 package electionsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,10 +23,12 @@ type store struct {
 	restored, single bool
 
 	adoption
-	first   uint64 // its revisions begin with this one
-	deleted bool   // it is gone since then, and keeps its past for those who look at it
-	gone    time.Duration
-	epochs  map[string]uint64 // the last one granted of each role
+	first uint64 // its revisions begin with this one
+	// claims of roles that were removed, and vacancies that were written again
+	reclaimed, kept int
+	deleted         bool // it is gone since then, and keeps its past for those who look at it
+	gone            time.Duration
+	epochs          map[string]uint64 // the last one granted of each role
 }
 
 type commit struct {
@@ -98,8 +101,10 @@ func (s *store) write(now time.Duration, w protocol.Write) *commit {
 	if s.last(key) != expect {
 		return nil
 	}
+	past := s.newest(w.Key)
 	c := s.put(now, w.Key, w.Value, w.Delete)
 	if c != nil {
+		s.note(past, c)
 		c.ttl = w.TTL
 		if c.entry.Kind == record.KindRole { // a day is too long to be waited for
 			c.ttl = min(c.ttl, time.Duration(10+c.entry.Revision%20)*time.Second)
@@ -132,7 +137,7 @@ func (s *store) sweep(now time.Duration) (expired []*commit) {
 	for _, key := range s.all {
 		switch c := s.newest(key); {
 		case c == nil:
-		case c.marker && now-c.at > 2*MaxTTL+time.Second:
+		case c.marker && now-c.at > cmp.Or(c.ttl, 2*MaxTTL+time.Second):
 			c.removed = true
 		case !c.marker && c.ttl > 0 && now-c.at > c.ttl:
 			expired = append(expired, s.put(now, key, nil, true))

@@ -81,6 +81,7 @@ var classes = []struct {
 		"store_regressed", "after a restore or a rollback, run rolectl bucket adopt NAME; then start again",
 		[]error{election.ErrStoreRegressed},
 	},
+	{"role_kept", "rolectl inspect ROLE shows who leads or wants it", []error{election.ErrRoleKept}},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},
 	{
 		"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace",

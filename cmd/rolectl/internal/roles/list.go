@@ -12,7 +12,7 @@ import (
 
 // List is the command "rolectl roles".
 func List(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "roles [ROLE...]", Aliases: []string{"role", "ls"}, Short: "Show who leads each role, and who is next in line",
 		Long: `Show who leads each role, and who is next in line.
 
@@ -43,6 +43,8 @@ why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
 			return a.Printer().Print(roleTable(a.Bucket, docs))
 		},
 	}
+	cmd.AddCommand(Remove(a))
+	return cmd
 }
 
 func roleTable(bucket string, docs []inventory.RoleState) show.Table {

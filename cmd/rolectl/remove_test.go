@@ -1,0 +1,73 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+type removalDoc struct {
+	Kind    string
+	Removed []string
+	Kept    []struct{ Role, Reason, By string }
+	DryRun  bool `json:"dry_run"`
+}
+
+// TestRolesRm: roles that nobody leads and nobody wants are removed at once, and every other one is
+// kept, with the reason.
+func TestRolesRm(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles", "--max-ttl", "3s")
+	short := func(c *election.SessionConfig) { c.TTL = 3 * time.Second }
+	a, b := p.member("a", short), p.member("b", short)
+	contend(t, a, election.RoleConfig{Role: "wanted"})
+	for _, role := range []string{"former-1", "former-2", "former-3"} {
+		e := contend(t, b, election.RoleConfig{Role: role})
+		leads(t, e)
+		if err := e.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(reason string, args ...string) {
+		t.Helper()
+		r := p.run(append([]string{"roles", "rm", "-o", "json"}, args...)...)
+		lines := strings.Split(strings.TrimSpace(r.errors), "\n")
+		d := document[faultTestDoc](t, lines[len(lines)-1])
+		if r.code != cli.ExitFailed || d.Error.Code != "role_kept" || !strings.Contains(d.Error.Message, reason) {
+			t.Errorf("rm %v: exit %d, %s", args, r.code, r.errors)
+		}
+	}
+	refused("a leads it", "wanted", "--yes")
+	for _, args := range [][]string{{}, {"former-1", "--vacant-for", "1s"}, {"nobody", "--yes"}} {
+		if r := p.run(append([]string{"roles", "rm"}, args...)...); r.code != cli.ExitUsage {
+			t.Errorf("rm %v: exit %d, %s", args, r.code, r.errors)
+		}
+	}
+	natstest.Eventually(t, "the roles are vacant for the longest TTL", patience, func() (bool, string) {
+		out := p.ok("roles", "rm", "--vacant-for", "3s", "--dry-run", "-o", "json").out
+		d := document[removalDoc](t, out)
+		return d.DryRun && slices.Equal(d.Removed, []string{"former-1", "former-2", "former-3"}), out
+	})
+	refused("a leads it", "former-1", "wanted", "--yes")
+	if r := p.run("roles", "rm", "former-1"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes") {
+		t.Errorf("without a terminal and --yes: exit %d, %s", r.code, r.errors)
+	}
+	if r := p.ok("roles", "rm", "former-1", "--yes"); !strings.Contains(r.out, "former-1") {
+		t.Errorf("%s", r.out)
+	}
+	again := contend(t, b, election.RoleConfig{Role: "former-1"})
+	leads(t, again)
+	d := document[removalDoc](t, p.ok("roles", "rm", "--vacant-for", "1ms", "--yes", "-o", "json").out)
+	if d.Kind != "removal" || !slices.Equal(d.Removed, []string{"former-2", "former-3"}) || len(d.Kept) != 0 {
+		t.Errorf("%+v", d)
+	}
+	if out := p.ok("roles", "-o", "name").out; out != "former-1\nwanted\n" {
+		t.Errorf("roles that are left: %q", out)
+	}
+}

@@ -1,0 +1,63 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// TestRemoval: a role may be removed when it was vacated in order a longest lease time ago, and no
+// live member takes part in it.
+func TestRemoval(t *testing.T) {
+	b := record.Peer{Class: record.Candidate, Instance: "b"}
+	vacant := record.Role{V: 1, Vacant: true, By: "a", TTLms: 1000}
+	forced := vacant
+	forced.Forced = true
+	wants := func(w *watcher, state record.LeaseState) {
+		w.sees(record.LeaseKey(b), 50, leaseOf(50, "n", state))
+		w.sees(record.MemberKey(b), 51, record.Member{
+			V: 1, Session: 50, Roles: map[string]record.Candidacy{"r": {Eligible: false}},
+		})
+	}
+	for name, c := range map[string]struct {
+		see  func(w *watcher)
+		want Removal
+		by   string
+	}{
+		"vacant": {func(w *watcher) { w.sees("c.role.r", 60, vacant) }, Removable, ""},
+		"led": {func(w *watcher) {
+			w.sees(record.LeaseKey(b), 50, leaseOf(50, "n", record.Live))
+			w.sees("c.role.r", 60, record.Role{V: 1, ID: "b", Session: 50, TTLms: 1000})
+		}, RemovalLed, "b"},
+		"its leader is dead": {func(w *watcher) {
+			w.sees(record.LeaseKey(b), 70, leaseOf(50, "n", record.Killed))
+			w.sees("c.role.r", 60, record.Role{V: 1, ID: "b", Session: 50, TTLms: 1000})
+		}, RemovalLed, "b"},
+		"deleted": {func(w *watcher) { w.sees("c.role.r", 60, nil) }, RemovalLed, ""},
+		"forced":  {func(w *watcher) { w.sees("c.role.r", 60, forced) }, RemovalForced, "a"},
+		"wanted": {func(w *watcher) {
+			wants(w, record.Idle)
+			w.sees("c.role.r", 60, vacant)
+		}, RemovalWanted, "b"},
+		"wanted by a dead member": {func(w *watcher) {
+			wants(w, record.Idle)
+			w.sees(record.LeaseKey(b), 70, leaseOf(50, "n", record.Closed))
+			w.sees("c.role.r", 60, vacant)
+		}, Removable, ""},
+	} {
+		w := newWatcher()
+		c.see(w)
+		r := w.Role("r")
+		if why, by, _ := w.Removal(r.Seen.Add(w.MaxTTL), r); why != c.want || by != c.by {
+			t.Errorf("%s: %d by %q", name, why, by)
+		}
+		if c.want != Removable {
+			continue
+		}
+		almost := r.Seen.Add(w.MaxTTL - time.Millisecond)
+		if why, _, until := w.Removal(almost, r); why != RemovalRecent || until != r.Seen.Add(w.MaxTTL) {
+			t.Errorf("%s, for too short a time: %d until %v", name, why, until)
+		}
+	}
+}
