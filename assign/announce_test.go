@@ -71,7 +71,9 @@ func TestTheNextSchedulerAnnouncesWhatMayNotHaveBeen(t *testing.T) {
 				}) > 0, a.dump()
 			})
 			missed := len(done) == 0
-			b := newNode(t, with{s, []nats.Option{nats.UserInfo("root", "p")}}, "b", nil)
+			// With a name of its own: the lease of one that left five minutes ago has expired, and a
+			// process waits for the longest lease when it comes back to a marker.
+			b := newNode(t, with{s, []nats.Option{nats.UserInfo("root", "p")}}, fmt.Sprint("b", round), nil)
 			a.close(t)
 			natstest.Eventually(t, "b has read the stream", time.Minute, func() (bool, string) {
 				return b.count(func(e event.Event) bool { _, ok := e.(event.TaskRecovered); return ok }) > 0, "no TaskRecovered"
