@@ -21,7 +21,9 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 			cfg.TTL = time.Minute
 			return cfg
 		}
-		leader := open(t, s, slow("a"))
+		slowest := slow("a")
+		slowest.TTL = natskv.DefaultMaxTTL
+		leader := open(t, s, slowest)
 		lead(t, leader, election.RoleConfig{Role: "ours"})
 		o := observe(t, s)
 		b, err := natskv.Open(t.Context(), natstest.Connect(t, s), bucket)
@@ -50,9 +52,8 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 				if err := session.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-			} else {
-				nc.Close() // it is killed
 			}
+			nc.Close() // one that was not closed is killed
 		}
 		if n := records(); n < sessions {
 			t.Errorf("%d records right after %d sessions: is anything of them there?", n, sessions)

@@ -5,8 +5,15 @@ import (
 	"time"
 )
 
-// poll is the time between two checks of Eventually, at most; in a bubble it is virtual.
+// poll is the time between the first checks of Eventually; in a bubble it is virtual.
 const poll = 5 * time.Millisecond
+
+// Pause is the time until the next check of what a test has waited for so long, and waits for
+// within at most. It is a two-hundredth of what was waited, at least a few milliseconds, and not
+// beyond the end. A bubble of many hours would otherwise spend most of its work on checks.
+func Pause(waited, within time.Duration) time.Duration {
+	return max(poll, min(waited/200, within-waited))
+}
 
 // Eventually checks cond until it holds. If cond has not held within the time, Eventually ends the
 // test with a message of what it waited for and what cond saw last. In a bubble the time is
@@ -15,17 +22,16 @@ const poll = 5 * time.Millisecond
 func Eventually(tb testing.TB, what string, within time.Duration, cond func() (ok bool, seen string)) {
 	tb.Helper()
 	start := time.Now()
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
 	for {
 		Settle(tb)
 		ok, seen := cond()
 		if ok {
 			return
 		}
-		if waited := time.Since(start); waited >= within {
+		waited := time.Since(start)
+		if waited >= within {
 			tb.Fatalf("not within %v: %s; seen last (after %v): %s", within, what, waited.Round(time.Millisecond), seen)
 		}
-		<-tick.C
+		time.Sleep(Pause(waited, within))
 	}
 }

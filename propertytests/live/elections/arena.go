@@ -180,16 +180,16 @@ func (a *Arena) AwaitLead(p *Process, role string, within time.Duration) {
 // has begun, who has ended has written so down.
 func (a *Arena) Await(what, role string, within time.Duration, cond func() bool) {
 	a.TB.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for began := time.Now(); ; <-tick.C {
+	for began := time.Now(); ; {
 		natstest.Settle(a.TB)
 		if cond() {
 			return
 		}
-		if time.Since(began) > within {
+		waited := time.Since(began)
+		if waited > within {
 			a.TB.Fatalf("not within %v: %s%s", within, what, a.state(role))
 		}
+		time.Sleep(natstest.Pause(waited, within))
 	}
 }
 

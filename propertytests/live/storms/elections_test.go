@@ -20,7 +20,7 @@ var storms = []struct {
 	storm   elections.Storm
 }{
 	{"one role", 0.83, jetstream.MemoryStorage, elections.Storm{
-		Processes: 3, Roles: 1, TTL: 40 * time.Second,
+		Processes: 3, Roles: 1, TTL: 90 * time.Second,
 		Lull: 45 * time.Minute, Skew: 0.03,
 	}},
 	{"restarts", 0.043, jetstream.FileStorage, elections.Storm{
