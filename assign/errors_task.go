@@ -11,9 +11,9 @@ import (
 type TaskError struct {
 	ID     string
 	Status State
-	// Cause is a short word: permanent, max_attempts, worker_lost, cancelled, deadline or
-	// unstorable. Unstorable means that the server does not accept the outcome: Message says which
-	// one, and [ErrUnstorable] says why.
+	// Cause is a short word: permanent, max_attempts, worker_lost, undecodable, cancelled, deadline
+	// or unstorable. Undecodable means that no worker could decode the input. Unstorable means that
+	// the server does not accept the outcome: Message says which one, and [ErrUnstorable] says why.
 	Cause string
 	// Message is what the last attempt's handler returned. Stack is set when the handler panicked.
 	Message string

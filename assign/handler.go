@@ -3,7 +3,10 @@ package assign
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
 
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
@@ -13,12 +16,13 @@ import (
 // then. After the loss of the session, h and the next attempt may run at the same time, and only a
 // guard on [Task.Fence] tells them apart.
 //
-// An error is a failure, to be tried again with backoff up to the kind's MaxAttempts; see
-// [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack. Handle may be
-// called before and after the session is opened. Errors: ErrDuplicateKind, ErrInvalidKind for a
-// Kind that NewKind or MakeKind did not return, a *ConfigError for a nil assigner or handler, and
-// for a middleware that returns nil, *election.TooLargeError when the member record of the process
-// has no room for another kind.
+// An input that cannot be decoded into In goes to a worker of another build, and then counts as a
+// failed attempt. An error is a failure, to be tried again with backoff up to the kind's
+// MaxAttempts; see [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack.
+// Handle may be called before and after the session is opened. Errors: ErrDuplicateKind,
+// ErrInvalidKind for a Kind that NewKind or MakeKind did not return, a *ConfigError for a nil
+// assigner or handler, and for a middleware that returns nil, *election.TooLargeError when the
+// member record of the process has no room for another kind.
 func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Context, t *Task[In]) (Out, error)) error {
 	switch {
 	case a == nil:
@@ -28,10 +32,10 @@ func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Contex
 	case h == nil:
 		return &ConfigError{"Handler", "nil for kind " + k.name + ": use a function"}
 	}
-	return a.handle(k.name, func(ctx context.Context, t *Task[[]byte]) ([]byte, error) {
+	return a.handle(k.name, shapeOf[In](), func(ctx context.Context, t *Task[[]byte]) ([]byte, error) {
 		in, err := decode[In](t.Input)
 		if err != nil {
-			return nil, Permanent(err)
+			return nil, taskerr.Undecodable(err)
 		}
 		out, err := h(ctx, &Task[In]{Input: in, run: t.run})
 		if err != nil {
@@ -46,15 +50,15 @@ func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Contex
 }
 
 // handle gives a kind its handler, inside the middleware.
-func (a *Assigner) handle(kind string, h HandlerFunc) error {
+func (a *Assigner) handle(kind, shape string, h HandlerFunc) error {
 	h, err := a.around(h)
 	if err != nil {
 		return err
 	}
-	return a.handlers.Add(kind, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
+	return a.handlers.Add(kind, shape, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
 		return h(ctx, &Task[[]byte]{Input: input, run: run})
-	}, func(kinds []string) error {
-		return bridge.Offer(a.session, a.cfg.Namespace, a.cfg.Slots, kinds, a.cfg.Labels)
+	}, func(kinds []string, build string) error {
+		return bridge.Offer(a.session, a.cfg.Namespace, a.cfg.Slots, kinds, a.cfg.Labels, build)
 	})
 }
 
@@ -69,4 +73,34 @@ func (a *Assigner) around(h HandlerFunc) (HandlerFunc, error) {
 		}
 	}
 	return h, nil
+}
+
+// shapeOf describes a type of inputs: two types of one shape decode the same JSON, unless they
+// decode it by themselves.
+func shapeOf[In any]() string {
+	var b strings.Builder
+	writeShape(&b, reflect.TypeFor[In](), map[reflect.Type]bool{})
+	return b.String()
+}
+
+func writeShape(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
+	fmt.Fprintf(b, "%s.%s:%v", t.PkgPath(), t.Name(), t.Kind())
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Array, reflect.Chan, reflect.Pointer, reflect.Slice:
+		writeShape(b, t.Elem(), seen)
+	case reflect.Map:
+		writeShape(b, t.Key(), seen)
+		writeShape(b, t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			fmt.Fprintf(b, "{%s %q ", f.Name, f.Tag)
+			writeShape(b, f.Type, seen)
+			b.WriteByte('}')
+		}
+	}
 }

@@ -26,6 +26,9 @@ const (
 	EndFailed = AttemptEnd(taskerr.EndFailed)
 	// EndPermanent: the task is dead.
 	EndPermanent = AttemptEnd(taskerr.EndPermanent)
+	// EndUndecodable: the worker cannot decode the input. Another worker tries it, or the attempt
+	// counts as failed.
+	EndUndecodable = AttemptEnd(taskerr.EndUndecodable)
 	// EndSnoozed: the task runs again later, uncounted.
 	EndSnoozed = AttemptEnd(taskerr.EndSnoozed)
 	// EndReleased: the worker shuts down, and the task is given back, uncounted.

@@ -30,6 +30,9 @@ const (
 	ReasonKeyLimit = Reason(tasks.ReasonKeyLimit)
 	// ReasonRate: the kind's Rate does not allow another task yet.
 	ReasonRate = Reason(tasks.ReasonRate)
+	// ReasonUndecodable: every worker that could take the task has rejected its input, which it cannot
+	// decode. A worker of another build is awaited.
+	ReasonUndecodable = Reason(tasks.ReasonUndecodable)
 	// ReasonSuspect: the task's worker was lost, and the task is tried apart from others that ran
 	// there. See CrashBudget.
 	ReasonSuspect = Reason(tasks.ReasonSuspect)

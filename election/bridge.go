@@ -31,8 +31,11 @@ func init() {
 	bridge.AttachOnce = func(session any, name string, run any) error {
 		return session.(*Session).attachOnce(name, run.(func(context.Context, Host) error))
 	}
-	bridge.Offer = func(session any, namespace string, slots int, kinds []string, labels map[string]string) error {
-		return session.(*Session).reserve(namespace, record.Workplace{Slots: slots, Kinds: kinds, Labels: labels})
+	bridge.Offer = func(session any, namespace string, slots int, kinds []string, labels map[string]string,
+		build string,
+	) error {
+		w := record.Workplace{Slots: slots, Kinds: kinds, Labels: labels, Build: build}
+		return session.(*Session).reserve(namespace, w)
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }

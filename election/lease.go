@@ -191,7 +191,9 @@ func (h lease) offer(namespace string, w *Workplace) (
 		delete(all, namespace)
 	} else {
 		again = h.s.withdrawn[namespace]
-		all[namespace] = record.Workplace{Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels)}
+		all[namespace] = record.Workplace{
+			Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels), Build: w.Build,
+		}
 	}
 	h.s.workplaces = all
 	answer, err = h.s.order(func(id protocol.CommandID) protocol.Event { return protocol.Describe{ID: id, Assign: all} })

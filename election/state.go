@@ -115,6 +115,8 @@ type Workplace struct {
 	Slots  int               `json:"slots"`
 	Kinds  []string          `json:"kinds,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
+	// Build tells apart programs that decode inputs differently, "" for one that does not say.
+	Build string `json:"build,omitempty"`
 }
 
 // MemberInfo is a member, as its records in the bucket show it, with a session that is not known to

@@ -79,7 +79,7 @@ func (o *options) ended(ctx context.Context, span trace.Span, err error) {
 	end := assign.EndOf(ctx, err)
 	span.SetAttributes(AttributeOutcome.String(string(end)))
 	switch end {
-	case assign.EndFailed, assign.EndPermanent:
+	case assign.EndFailed, assign.EndPermanent, assign.EndUndecodable:
 		o.fail(span, err)
 	case assign.EndDropped:
 		o.fail(span, context.Cause(ctx))

@@ -25,7 +25,8 @@ var (
 	AttachOnce func(session any, name string, run any) error
 	// Offer makes room in the member record for what is about to be offered in a namespace. Errors:
 	// *election.TooLargeError.
-	Offer func(session any, namespace string, slots int, kinds []string, labels map[string]string) error
+	Offer func(session any, namespace string, slots int, kinds []string, labels map[string]string,
+		build string) error
 	// Number is the number of the session's present lease, 0 for none.
 	Number func(session any) uint64
 	// TrustedFor is how much longer the session is trusted if no other answer comes. It is negative

@@ -82,7 +82,7 @@ func (m *members) apply() {
 		m.peers[x.Session] = peer{x.Instance, x.WorkerOnly}
 		list = append(list, tasks.Member{
 			Instance: x.Instance, Session: x.Session, Described: x.Described, Works: works, Draining: x.Draining,
-			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Own: x.Session == own,
+			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Build: place.Build, Own: x.Session == own,
 		})
 	}
 	m.step(tasks.Members{List: list})

@@ -18,6 +18,8 @@ const (
 	EndSnoozed   End = "snoozed"
 	EndReleased  End = "released"
 	EndDropped   End = "dropped"
+
+	EndUndecodable End = "undecodable"
 )
 
 // EndOf classifies what a handler returned under ctx.
@@ -32,6 +34,8 @@ func EndOf(ctx context.Context, err error) End {
 		return EndSucceeded
 	case errors.Is(cause, ErrDraining):
 		return EndReleased
+	case errors.As(err, new(*undecodable)):
+		return EndUndecodable
 	case errors.As(err, &snooze):
 		return EndSnoozed
 	case errors.As(err, &permanent):
@@ -44,6 +48,14 @@ type permanent struct{ err error }
 
 func (e *permanent) Error() string { return e.err.Error() }
 func (e *permanent) Unwrap() error { return e.err }
+
+type undecodable struct{ err error }
+
+func (e *undecodable) Error() string { return e.err.Error() }
+func (e *undecodable) Unwrap() error { return e.err }
+
+// Undecodable marks the error of an input that this worker cannot decode. Another worker may.
+func Undecodable(err error) error { return &undecodable{err} }
 
 // Permanent marks an error that no further attempt would fix; nil stays nil.
 func Permanent(err error) error {

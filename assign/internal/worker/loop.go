@@ -152,7 +152,7 @@ func (s *worker) take(m any) {
 // watch's view of the scheduler's role is at least as new as the offer. A worker without handlers
 // offers nothing.
 func (s *worker) describe() {
-	kinds := s.handlers.kinds()
+	kinds, build := s.handlers.kinds()
 	if len(kinds) == 0 {
 		s.offered = true
 		return
@@ -160,7 +160,9 @@ func (s *worker) describe() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().TTL)
 	defer cancel()
 	s.machine.Offer(kinds)
-	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels})
+	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{
+		Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels, Build: build,
+	})
 	s.offered = err == nil
 	s.verifier.open = s.verifier.open || s.offered
 	s.look()
@@ -185,7 +187,7 @@ func (s *worker) next(now time.Time, d *drain) time.Duration {
 // scheduler would wait for answers that never come. While a handler runs, the scheduler has to
 // wait.
 func (s *worker) leave() {
-	if s.machine.Live() > 0 || len(s.handlers.kinds()) == 0 || !natsconn.Soon(s.h.Conn().IsConnected, false) {
+	if s.machine.Live() > 0 || !s.handlers.any() || !natsconn.Soon(s.h.Conn().IsConnected, false) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.h.Config().OpTimeout) // the lease's has ended

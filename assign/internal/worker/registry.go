@@ -21,25 +21,31 @@ type Registry struct {
 
 	mu       sync.Mutex
 	handlers map[string]Handler
-	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that they take
+	shapes   map[string]string // of their inputs
+	blocked  map[string]int    // tasks whose handlers have outlived their session, and the slots that they take
 
 	unchecked sync.Once // it was said that signatures are not checked
 }
 
 // NewRegistry returns a registry without handlers.
 func NewRegistry() *Registry {
-	return &Registry{offer: make(chan struct{}, 1), handlers: map[string]Handler{}, blocked: map[string]int{}}
+	return &Registry{
+		offer: make(chan struct{}, 1), handlers: map[string]Handler{}, shapes: map[string]string{},
+		blocked: map[string]int{},
+	}
 }
 
-// Add gives a kind its handler, if offer agrees to all kinds that there are then. Errors:
-// taskerr.ErrDuplicateKind, and those of offer.
-func (r *Registry) Add(kind string, h Handler, offer func(kinds []string) error) error {
+// Add gives a kind its handler, if offer agrees to all kinds that there are then. shape tells types
+// of inputs apart. Errors: taskerr.ErrDuplicateKind, and those of offer.
+func (r *Registry) Add(kind, shape string, h Handler, offer func(kinds []string, build string) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.handlers[kind] != nil {
 		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, kind)
 	}
-	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind)); err != nil {
+	r.shapes[kind] = shape
+	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind), buildOf(r.shapes)); err != nil {
+		delete(r.shapes, kind)
 		return err
 	}
 	r.handlers[kind] = h
@@ -50,10 +56,18 @@ func (r *Registry) Add(kind string, h Handler, offer func(kinds []string) error)
 	return nil
 }
 
-func (r *Registry) kinds() []string {
+// kinds are those that have a handler, and the build of what decodes their inputs.
+func (r *Registry) kinds() (all []string, build string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Sorted(maps.Keys(r.handlers))
+	return slices.Sorted(maps.Keys(r.handlers)), buildOf(r.shapes)
+}
+
+// any reports whether there is a handler.
+func (r *Registry) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.handlers) > 0
 }
 
 func (r *Registry) handler(kind string) Handler {

@@ -56,6 +56,8 @@ func attemptResult(ctx context.Context, data []byte, err error) (f frame.Finding
 		return frame.Finding{Verb: tasks.Released}
 	case taskerr.EndSnoozed:
 		return frame.Finding{Verb: tasks.Snoozed, Delay: int64(taskerr.Wait(err))}
+	case taskerr.EndUndecodable:
+		f.Verb = tasks.Undecodable
 	case taskerr.EndPermanent:
 		f.Verb = tasks.Permanent
 	case taskerr.EndFailed:

@@ -85,6 +85,7 @@ type Workplace struct {
 	Slots  int               `json:"slots"`
 	Kinds  []string          `json:"kinds,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
+	Build  string            `json:"build,omitempty"` // of what decodes the inputs
 }
 
 // Member is the record at c.member.<instance>, rewritten only when something in it changes.

@@ -46,6 +46,8 @@
 //     own submission.
 //   - S13 A task ends dead for lost workers only if nothing else ran in the last one: none ends for
 //     what its neighbour has done, see suspicion.
+//   - S14 A task whose input could not be decoded ends for that only while nobody of another build
+//     takes anything, or after so many attempts as it has.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but

@@ -222,6 +222,7 @@ type Member struct {
 	Slots            int
 	Kinds            []string
 	Labels           map[string]string
+	Build            string // of what decodes its inputs, "": as no other
 }
 
 // Verdict is a worker's answer to one assignment.
@@ -241,13 +242,15 @@ const (
 	TooLarge
 	Unsupported
 	NotReady
-	Halted // it was told to stop it before
-	Unsent // it has never been sent: its record cannot be had, or is too large
+	Halted    // it was told to stop it before
+	Unsent    // it has never been sent: its record cannot be had, or is too large
+	Undecoded // its input cannot be decoded there; told by a report
 )
 
 var verdicts = [...]string{
 	"", "accepted", "full", "unknown_kind", "draining", "replay", "busy", "expired", "stale_epoch", "audience",
 	"signature", "size", "version", "not_ready", "stopped", "unsent",
+	"undecodable",
 }
 
 // final reports whether a rejection says that the attempt does not run and never will. A rejection

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -19,6 +20,7 @@ type worker struct {
 	slots    int
 	kinds    []string
 	labels   map[string]string
+	build    string
 	foreign  bool // neither does its record name this namespace, nor is it unknown whether it will
 
 	synced bool
@@ -99,8 +101,10 @@ func (e Members) apply(s *Scheduler) {
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
 		w.draining = w.draining || m.Draining // for good: the session is being closed
-		if works != w.works || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) || !maps.Equal(w.labels, m.Labels) {
-			w.works, w.slots, w.kinds, w.labels = works, m.Slots, m.Kinds, m.Labels
+		build := cmp.Or(m.Build, "of "+m.Instance)
+		if works != w.works || w.build != build || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) ||
+			!maps.Equal(w.labels, m.Labels) {
+			w.works, w.slots, w.kinds, w.labels, w.build = works, m.Slots, m.Kinds, m.Labels, build
 			s.dirty = true
 		}
 	}

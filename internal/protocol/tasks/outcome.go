@@ -73,6 +73,8 @@ func (s *Scheduler) conclude(t *task, e *Done) {
 		out.Status, out.Cause, out.Body = StatusExpired, CauseDeadline, nil
 		s.expired++
 		s.finish(t, &out, e.Ref)
+	case Undecodable:
+		s.misfit(t, &out, e)
 	case Snoozed:
 		s.again(t, Retry{Snoozes: 1, Wait: bounded(r.Delay)}, "snoozed", Outcome{}, e.Ref)
 	default:
@@ -105,6 +107,7 @@ func (s *Scheduler) release(t *task, cause string, ref any) {
 	}
 	s.unassign(t)
 	s.putAway(t)
+	s.reclass(t)
 	s.enqueue(t)
 	s.reassigned(t, cause)
 	if ref != nil {
@@ -130,10 +133,11 @@ func bounded(delay int64) time.Duration {
 }
 
 // Causes of a release: rejected when there was no attempt at all, released when its worker has
-// given it back, or has left.
+// given it back, or has left, undecodable when it could not decode the input.
 const (
-	rejected = ""
-	released = "released"
+	rejected    = ""
+	released    = "released"
+	undecodable = "undecodable"
 )
 
 // again makes a task run once more after a while; more is what to add to its note, and failed the

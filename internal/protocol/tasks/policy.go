@@ -88,9 +88,12 @@ const (
 	Released         // given back unfinished, uncounted
 	Progressing      // has not ended: how far it is
 	Overdue          // its task's deadline has passed by the worker's clock, whatever came of it
+	Undecodable      // its worker cannot decode the input, and another one may
 )
 
-var verbs = [...]string{"", "succeeded", "failed", "permanent", "snoozed", "released", "progressing", "overdue"}
+var verbs = [...]string{
+	"", "succeeded", "failed", "permanent", "snoozed", "released", "progressing", "overdue", "undecodable",
+}
 
 func (v Verb) String() string { return verbs[v] }
 
@@ -118,6 +121,7 @@ const (
 	CauseFailed      = "failed" // of an attempt that another one follows
 	CauseMaxAttempts = "max_attempts"
 	CauseWorkerLost  = "worker_lost"
+	CauseUndecodable = "undecodable" // no worker could decode the input
 	CauseCancelled   = "cancelled"
 	CauseDeadline    = "deadline"
 )

@@ -30,7 +30,8 @@ type queueClass struct {
 	kind      *kind
 	labels    map[string]string
 	weight    int
-	group     uint64 // of suspects
+	group     uint64   // of suspects
+	but       []string // builds of workers that cannot decode its tasks
 	queue     queue.Queue[*task]
 	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
 	open      int                  // tasks that belong to it
@@ -94,6 +95,37 @@ func classKey(p *Policy) string {
 	return b.String()
 }
 
+// keyOf names the class that a task belongs to now. Very few have more than their policy says.
+func (s *Scheduler) keyOf(t *task) string {
+	key := classKey(t.policy)
+	if group := s.group(t); group != 0 {
+		key += s.suspectKey(t, group)
+	}
+	if x, known := s.undecoded[t.id()]; known {
+		key += undecodedKey(x.builds)
+	}
+	return key
+}
+
+// reclass gives a task that is in no queue the class that it belongs to.
+func (s *Scheduler) reclass(t *task) {
+	if len(s.suspects) == 0 && len(s.undecoded) == 0 && !t.class.special() {
+		return
+	}
+	key, former := s.keyOf(t), t.class
+	if key == former.key {
+		return
+	}
+	t.class = s.classNamed(former.kind, key, t.policy)
+	t.class.group, t.class.but = s.group(t), s.undecoded[t.id()].builds
+	t.class.open++
+	t.class.kind.open++
+	s.leaveClass(former)
+}
+
+// special reports whether a class is only for tasks to which something has happened.
+func (l *queueClass) special() bool { return l.group != 0 || l.but != nil }
+
 // leaveClass forgets classes and kinds that nobody uses, when there are many.
 func (s *Scheduler) leaveClass(l *queueClass) {
 	k := l.kind
@@ -106,7 +138,7 @@ func (s *Scheduler) leaveClass(l *queueClass) {
 		for _, key := range slices.Sorted(maps.Keys(k.classes)) {
 			s.dropClass(k.classes[key])
 		}
-	case l.open == 0 && (len(s.classes) > maxClasses || l.group != 0):
+	case l.open == 0 && (len(s.classes) > maxClasses || l.special()):
 		delete(k.classes, l.key)
 		k.policy, k.recent = nil, nil
 		s.dropClass(l)
@@ -137,7 +169,10 @@ func (s *Scheduler) shift(from, to int) {
 }
 
 // takes reports whether a worker may be given the tasks of a class.
-func (l *queueClass) takes(w *worker) bool {
+func (l *queueClass) takes(w *worker) bool { return l.wants(w) && !slices.Contains(l.but, w.build) }
+
+// wants is takes, whatever the worker can decode.
+func (l *queueClass) wants(w *worker) bool {
 	if !w.works || !slices.Contains(w.kinds, l.kind.name) {
 		return false
 	}

@@ -16,6 +16,7 @@ const (
 	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
 	ReasonKeyLimit    Reason = "key_limit"   // as many of its limit key run as may
 	ReasonRate        Reason = "rate"        // its kind may hand out no more tasks at the moment
+	ReasonUndecodable Reason = "undecodable" // all those have rejected its input, which they cannot decode
 	ReasonSuspect     Reason = "suspect"     // its worker was lost: it is tried apart from others
 	ReasonBusy        Reason = "busy"        // nobody of those has a free slot, or slots enough
 	ReasonPlacement   Reason = "placement"   // the configured Placement lets it wait, or what is before it
@@ -62,6 +63,8 @@ func (r *reasons) find(l *queueClass) Reason {
 	}
 	near := r.nearest(l)
 	switch {
+	case near == 0 && l.but != nil:
+		return ReasonUndecodable
 	case near < busy:
 		return obstacles[near]
 	case k.Concurrency > 0 && k.held() >= k.Concurrency:

@@ -77,7 +77,9 @@ type Scheduler struct {
 	begun   map[string]begun    // by task: attempts that are noted to have begun at a scheduler's own worker
 	before  uint64              // the seal below which tasks are doubted, 0: none is
 
-	suspects map[string]suspicion // by task
+	suspects  map[string]suspicion // by task
+	undecoded map[string]undecoded // likewise
+	lonely    []lonely             // those of them that wait for another worker, in the order of their times
 
 	seal    seal
 	writes  map[uint64]*write
@@ -105,7 +107,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
-		erasing: map[string]int{}, suspects: map[string]suspicion{},
+		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }
@@ -149,7 +151,7 @@ func (s *Scheduler) Levels() (queued, held, busy, free int) {
 func (s *Scheduler) Next(now Instant) time.Duration {
 	next := s.seal.due()
 	if s.ready {
-		next = min(next, s.wake)
+		next = min(next, s.wake, s.undecodedDue())
 	}
 	if s.settled {
 		next = min(next, s.clock.Of(s.delayed.Next()))
@@ -198,6 +200,7 @@ func (e Tick) apply(s *Scheduler) {
 	s.fire()
 	s.tendWorkers()
 	if s.ready && !s.over {
+		s.tendUndecoded()
 		s.dispatch()
 	}
 }

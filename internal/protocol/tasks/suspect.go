@@ -250,34 +250,14 @@ func (s *Scheduler) vacateFor(p *pool, weight int) {
 	}
 }
 
-// suspectKey names the class of a suspect: it holds back nobody else, and nobody else holds it
-// back.
-func (s *Scheduler) suspectKey(t *task) (key string, group uint64) {
-	key = classKey(t.policy)
-	if len(s.suspects) == 0 {
-		return key, 0
-	}
-	if group = s.group(t); group != 0 {
-		key += "\x00\x00" + strconv.FormatUint(group, 36)
-	}
+// suspectKey is the part of a class's name that says whose suspects it is of: they hold back nobody
+// else, and nobody else holds them back.
+func (s *Scheduler) suspectKey(t *task, group uint64) string {
+	key := "\x00\x00" + strconv.FormatUint(group, 36)
 	if s.isolated(t) {
 		key += " alone"
 	}
-	return key, group
-}
-
-// reclass gives a task that is in no queue the class that it belongs to.
-func (s *Scheduler) reclass(t *task) {
-	key, group := s.suspectKey(t)
-	if t.class.key == key {
-		return
-	}
-	former := t.class
-	t.class = s.classNamed(former.kind, key, t.policy)
-	t.class.group = group
-	t.class.open++
-	t.class.kind.open++
-	s.leaveClass(former)
+	return key
 }
 
 // recallSuspicion takes over what an earlier scheduler has noted.
@@ -287,7 +267,7 @@ func (s *Scheduler) recallSuspicion(t *task, r Retry) {
 	} else if len(s.suspects) > 0 {
 		delete(s.suspects, t.id())
 	}
-	if key, _ := s.suspectKey(t); key == t.class.key {
+	if s.keyOf(t) == t.class.key {
 		return
 	}
 	if t.phase != waiting {

@@ -60,6 +60,7 @@ type participant struct {
 	skew      time.Duration // of its clock
 	rate      float64       // by how much that clock is fast
 	old       bool          // it cannot read what a later version has written
+	former    bool          // it is of an earlier build, and cannot decode some inputs
 	up        bool
 	cut       bool
 	stopped   bool     // see pause
@@ -89,6 +90,7 @@ func (p *participant) join() {
 	p.up = true
 	p.watch()
 	p.session = w.append(leaseRecord, p, 0)
+	w.builds[p.session] = p.build()
 	p.open = false
 	p.work = newWorker(p)
 	if w.bucket.workers == nil {
@@ -364,8 +366,8 @@ func (w *taskWorld) heal() {
 	for _, p := range w.procs {
 		p.cut = false
 		p.goOn()
-		if p.old { // it is replaced by the later version
-			p.old = false
+		if p.old || p.former { // it is replaced by the later version
+			p.old, p.former = false, false
 			if p.up {
 				p.crash()
 			}

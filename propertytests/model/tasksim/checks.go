@@ -253,7 +253,7 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	if o.Cause == tasks.CauseMaxAttempts {
 		n := 0
 		for a, v := range c.ended[id] {
-			if v == tasks.Failed && c.lifeOf[id][a] == c.lives[id] {
+			if (v == tasks.Failed || v == tasks.Undecodable) && c.lifeOf[id][a] == c.lives[id] {
 				n++
 			}
 		}

@@ -77,6 +77,7 @@ func (w *taskWorld) submitAll() {
 			s = treatments[w.rng.IntN(len(treatments))]
 		}
 		s.keys, s.later = keys, later
+		s.fresh = w.Deploys && s.policy == treatments[0].policy && w.chance(0.5)
 		id := fmt.Sprint("t", i)
 		w.unsure++
 		w.after(w.upTo(w.Length*9/10), func() { w.submit(id, s) })

@@ -29,6 +29,7 @@
 //     do
 //   - a task is cancelled only if that was asked for, and the request stands until then
 //   - a later attempt is given the last checkpoint that was acknowledged, or a later one
+//   - a task is dead for an input that could not be decoded only if no worker that can takes any
 //   - a task is dead for lost workers only if nothing else ran in the last one
 //   - at most one open task has a unique key, and the record of an open one is not freed
 //   - a tick is submitted once; under RunAll each one is; what stands in its place stays

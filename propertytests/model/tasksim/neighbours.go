@@ -11,10 +11,11 @@ import (
 type neighbours struct {
 	sessions map[string]map[tasks.Attempt]uint64 // that an attempt of a task was pushed to
 	fallen   map[uint64][]string                 // by session: the tasks whose handlers ran when it ended
+	builds   map[uint64]string                   // of sessions
 }
 
 func (n *neighbours) init() {
-	n.sessions, n.fallen = map[string]map[tasks.Attempt]uint64{}, map[uint64][]string{}
+	n.sessions, n.fallen, n.builds = map[string]map[tasks.Attempt]uint64{}, map[uint64][]string{}, map[uint64]string{}
 }
 
 // assigns takes note of an attempt that is pushed to a session.
@@ -44,6 +45,34 @@ func (w *taskWorld) lastLoss(id string, o *tasks.Outcome) {
 	for _, other := range w.fallen[session] {
 		if other != id {
 			w.fail("%s is dead for a worker, of session %d, that also ran %s", id, session, other)
+		}
+	}
+}
+
+const laterBuild = "later"
+
+func (p *participant) build() string {
+	if p.former {
+		return "former"
+	}
+	return laterBuild
+}
+
+// decodes reports whether a worker can decode the input of what it was handed.
+func (k *worker) decodes(a *tasks.Assignment) bool {
+	s, _ := k.w.store.log[a.Revision-1].value.(submission)
+	return !s.fresh || k.w.builds[k.session] == laterBuild
+}
+
+// lastRejection checks a task that ends since nobody can decode its input: no worker is on the
+// books that can.
+func (l *lead) lastRejection(e *tasks.WriteOutcome) {
+	if e.Outcome.Cause != tasks.CauseUndecodable {
+		return
+	}
+	for _, o := range l.s.Overview().Workers {
+		if !o.Draining && !o.Drained && l.w.builds[o.Session] == laterBuild {
+			l.w.fail("%s is dead, and worker %d could decode its input", e.ID, o.Session)
 		}
 	}
 }

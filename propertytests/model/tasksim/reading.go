@@ -134,7 +134,8 @@ func (l *lead) members() {
 			list = append(list, tasks.Member{
 				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots,
 				Kinds:  kinds,
-				Labels: map[string]string{"zone": zone(who[session])}, Own: who[session] == l.p.name, Draining: s.draining,
+				Labels: map[string]string{"zone": zone(who[session])}, Build: l.w.builds[session],
+				Own: who[session] == l.p.name, Draining: s.draining,
 			})
 		}
 	}

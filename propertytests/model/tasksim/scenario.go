@@ -31,6 +31,7 @@ type Scenario struct {
 	Unsendable float64       // share of frames of which an assignment cannot be sent
 	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
+	Deploys    bool          // some processes are of an earlier build, and cannot decode some inputs
 	Skewed     bool          // processes have clocks of their own
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
 	Remakes    bool          // the bucket is recreated now and then
@@ -72,7 +73,7 @@ type Counts struct {
 	Unanswered, EndedAtRest int
 	// handlers that were told why they are stopped
 	Told int
-	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried,
+	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int

@@ -142,6 +142,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.model.ends(e.ID)
 		l.checkExpiry(&e)
 		l.checkHistory(&e)
+		l.lastRejection(&e)
 		if e.Again {
 			w.Again++
 			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision},

@@ -60,6 +60,7 @@ func draw(t *rapid.T) Scenario {
 	s.Steps = of("steps", 0, 0, 1000, 5000)
 	s.Remakes = rapid.Bool().Draw(t, "remakes")
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
+	s.Deploys = rapid.Bool().Draw(t, "deploys")
 	s.Budget = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "budget")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
@@ -113,7 +114,8 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"pauses and drains":                      c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed,
 		"ticks":         c.Ticks,
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "tasks that are dead for those": c.Buried,
-		"fenced schedulers": c.Fenced, "stale results": c.Stale,
+		"inputs that could not be decoded": c.Undecoded,
+		"fenced schedulers":                c.Fenced, "stale results": c.Stale,
 		"late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored,
 		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,

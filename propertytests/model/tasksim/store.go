@@ -38,6 +38,7 @@ type (
 		keys   *tasks.Keys
 		anew   bool // in the place of an outcome, or of one that has expired
 		later  bool // of a later version: old processes cannot read it
+		fresh  bool // only workers of the later build can decode its input
 	}
 	erased struct{}
 	sealOf struct {

@@ -162,6 +162,11 @@ func (k *worker) start(a tasks.Assignment) {
 		})
 		return
 	}
+	if !k.decodes(&a) {
+		k.w.Undecoded++
+		k.p.later(time.Millisecond, func() { k.end(r, tasks.Result{Verb: tasks.Undecodable}) })
+		return
+	}
 	k.progress(r)
 	effort := k.w.effort()
 	if effort > k.w.Lease && k.w.chance(0.1) { // a cancel at random hardly ever meets one that runs

@@ -42,7 +42,7 @@ func Run(s Scenario) (Counts, error) {
 			p.skew = []time.Duration{0, -time.Hour, 3 * time.Hour, 50_000 * time.Hour, -50_000 * time.Hour}[w.rng.IntN(5)]
 			p.rate = []float64{0, maxRate, -maxRate}[w.rng.IntN(3)]
 		}
-		p.old = w.Versions && w.chance(0.5)
+		p.old, p.former = w.Versions && w.chance(0.5), w.Deploys && w.chance(0.5)
 		w.procs = append(w.procs, p)
 		w.after(w.upTo(100*time.Millisecond), p.join)
 	}

@@ -19,6 +19,10 @@ var BlockedReasons = map[assign.Reason]struct{ Text, Fix string }{
 		"the workers for it are drained or leaving",
 		"rolectl tasks undrain -n NAMESPACE INSTANCE, or start another worker",
 	},
+	assign.ReasonUndecodable: {
+		"the workers for it cannot decode its input",
+		"start workers of the version that it was submitted with, or cancel the tasks",
+	},
 	assign.ReasonUnreachable: {
 		"the workers for it do not listen to the scheduler",
 		"see their logs, and their permission to subscribe to NAMESPACE.work.*.<instance>",

@@ -86,8 +86,9 @@ type Finding struct {
 }
 
 const (
-	flagStored = 1 << iota
-	flagData   // tells an empty checkpoint from none
+	flagStored      = 1 << iota
+	flagData        // tells an empty checkpoint from none
+	flagUndecodable // tells it from another failure; earlier schedulers take it for one
 )
 
 func (f *Finding) flags() (n uint64) {
@@ -97,7 +98,18 @@ func (f *Finding) flags() (n uint64) {
 	if f.Data != nil {
 		n |= flagData
 	}
+	if f.Verb == tasks.Undecodable {
+		n |= flagUndecodable
+	}
 	return n
+}
+
+// verb is how an earlier version understands what has become of an attempt.
+func (f *Finding) verb() tasks.Verb {
+	if f.Verb == tasks.Undecodable {
+		return tasks.Failed
+	}
+	return f.Verb
 }
 
 // EncodeReport makes a worker's report to the scheduler of an epoch. Nobody else answers it: one
@@ -116,7 +128,7 @@ func EncodeReport(instance string, session, epoch uint64, list []Finding) []byte
 		f := &list[i]
 		e.text(f.ID)
 		e.attempt(f.Attempt)
-		e.number(uint64(f.Verb))
+		e.number(uint64(f.verb()))
 		e.signed(f.Delay)
 		e.signed(f.Ran)
 		e.number(uint64(math.Float32bits(f.Fraction)))
@@ -143,7 +155,12 @@ func DecodeReport(frame []byte) (instance string, session, epoch uint64, list []
 		if f.Data = d.bytes(); flags&flagData == 0 {
 			f.Data = nil
 		}
-		if f.Verb < tasks.Succeeded || f.Verb > tasks.Overdue || !(f.Fraction >= 0 && f.Fraction <= 1) {
+		if flags&flagUndecodable != 0 && f.Verb == tasks.Failed {
+			f.Verb = tasks.Undecodable
+		} else if f.Verb == tasks.Undecodable {
+			d.bad = true
+		}
+		if f.Verb < tasks.Succeeded || f.Verb > tasks.Undecodable || !(f.Fraction >= 0 && f.Fraction <= 1) {
 			d.bad = true
 		}
 	}
