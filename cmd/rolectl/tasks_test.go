@@ -417,6 +417,44 @@ func TestTasksDead(t *testing.T) {
 	}
 }
 
+type bulkDoc struct {
+	Done  int            `json:"done"`
+	Kinds map[string]int `json:"kinds"`
+}
+
+// TestTasksBulk: commands for one task take all tasks that flags select, and count them first.
+func TestTasksBulk(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	for _, id := range []string{"x-1", "x-2", "y-1"} {
+		w.run("tasks", "submit", "fail", "{}", "--id", id, "--header", "of="+id[:1], "--wait")
+	}
+	if d := document[bulkDoc](t, w.ok("tasks", "requeue", "--all", "--dry-run", "-o", "json").out); d.Done != 3 ||
+		d.Kinds["fail"] != 3 {
+		t.Errorf("%+v", d)
+	}
+	for _, wrong := range [][]string{
+		{"requeue"},
+		{"rm", "x-1", "--all"},
+		{"rm", "--all"},
+		{"rm", "--state", "running", "--all", "--yes"},
+		{"cancel", "--since", "yesterday", "--yes"},
+	} {
+		if r := w.run(append([]string{"tasks"}, wrong...)...); r.code != cli.ExitUsage {
+			t.Errorf("%v: exit %d, %s", wrong, r.code, r.errors)
+		}
+	}
+	if out := w.ok("tasks", "ls", "--header", "of=x", "--since", "1h", "-o", "name").out; out != "x-1\nx-2\n" {
+		t.Errorf("of x: %q", out)
+	}
+	if d := document[bulkDoc](t, w.ok("tasks", "rm", "--header", "of=x", "--yes", "-o", "json").out); d.Done != 2 {
+		t.Errorf("%+v", d)
+	}
+	if out := w.ok("tasks", "ls", "-o", "name").out; out != "y-1\n" {
+		t.Errorf("left: %q", out)
+	}
+}
+
 type recurrencesDoc struct {
 	Recurrences []assign.Recurrence `json:"recurrences"`
 }

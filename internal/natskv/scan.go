@@ -132,6 +132,18 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
 	return entries, more, nil
 }
 
+// Last is the last revision that a server has stored.
+func (s *Stream) Last(ctx context.Context, nc *nats.Conn) (uint64, error) {
+	var a streamAnswer
+	if err := request(ctx, nc, s.at, s.at.api("STREAM.INFO"), nil, &a); err != nil {
+		return 0, fmt.Errorf("look for the last record of %s: %w", s.at, err)
+	}
+	if found := a.identity(); !s.identity.Same(found) {
+		return 0, &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
+	}
+	return a.State.LastSeq, nil
+}
+
 // Absent reports whether a server that has stored revision after, or a later one, knows no record
 // of a key. A server that lags may answer Get. Absent, in contrast, proves that a record which had
 // that revision is gone.

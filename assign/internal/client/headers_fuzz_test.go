@@ -37,6 +37,9 @@ func readSubmitter(t *testing.T, text string) {
 		err != nil && record.HeadersOf(text) != nil {
 		t.Errorf("headers %q: %v, and who looks sees %v, %v", text, record.HeadersOf(text), st.Headers, err)
 	}
+	if page, before, err := parseBulkCursor(text); err == nil && text != "" && (before == 0 || page == "") {
+		t.Errorf("bulk cursor %q: %q, %d", text, page, before)
+	}
 	c, err := parseCursor(text)
 	if again, err2 := parseCursor(c.String()); err == nil && (err2 != nil || again != c) {
 		t.Errorf("cursor %q: %v becomes %v, %v", text, c, again, err2)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,8 +23,13 @@ type ListOptions struct {
 	States []tasks.State
 	Kinds  []string
 	Prefix string
-	Limit  int
-	Cursor string
+	// Headers must be among those of the submission.
+	Headers map[string]string
+	// Since and Until bound when an open task was submitted, or another one ended.
+	Since, Until time.Time
+	Limit        int
+	Cursor       string
+	before       uint64 // the revision before which a task must have ended, 0: any
 }
 
 // Page is one page of tasks. Next is "" on the last page.
@@ -87,15 +93,56 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 	if a.Tasks, err = c.stillOpen(ctx, l, a.Tasks, a.Ending); err != nil {
 		return Page{}, taskerr.Doing(c.offline(err), "list")
 	}
-	page := Page{Tasks: make([]Status, len(a.Tasks))}
+	var page Page
 	for i := range a.Tasks {
-		a.Tasks[i].Progress = roundProgress(a.Tasks[i].Progress)
-		page.Tasks[i].Task = a.Tasks[i]
+		if t := &a.Tasks[i]; o.within(t.Submitted) {
+			t.Progress = roundProgress(t.Progress)
+			page.Tasks = append(page.Tasks, Status{Task: *t})
+		}
+	}
+	if page.Tasks, err = c.withHeaders(ctx, l, page.Tasks, o.Headers); err != nil {
+		return Page{}, taskerr.Doing(c.offline(err), "list")
 	}
 	if a.Cursor > 0 {
 		page.Next = cursor{true, a.Cursor}.String()
 	}
 	return page, nil
+}
+
+// withHeaders are the open tasks of a page that have these headers: the scheduler does not know
+// them, so the submissions are read.
+func (c *Client) withHeaders(ctx context.Context, l *line, page []Status, want map[string]string) ([]Status, error) {
+	if len(want) == 0 {
+		return page, nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedUpAtOnce)
+	for i := range page {
+		group.Go(func() error {
+			e, err := c.look(ctx, l, record.QueueKey+page[i].ID)
+			page[i].Headers = record.HeadersOf(record.First(e.Header[record.HeaderMeta]))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(page, func(st Status) bool { return !includes(st.Headers, want) }), nil
+}
+
+// includes reports whether the headers have all that are wanted.
+func includes(headers, want map[string]string) bool {
+	for name, value := range want {
+		if is, ok := headers[name]; !ok || is != value {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether a time is within the bounds.
+func (o *ListOptions) within(t time.Time) bool {
+	return (o.Since.IsZero() || !t.Before(o.Since)) && (o.Until.IsZero() || t.Before(o.Until))
 }
 
 // stillOpen are the tasks of a page without those that have ended. The scheduler stores an outcome
@@ -144,6 +191,9 @@ func (c *Client) listEnded(ctx context.Context, l *line, o ListOptions, from uin
 		}
 		for i := range entries {
 			e := &entries[i]
+			if o.before > 0 && e.Revision >= o.before {
+				return page, nil
+			}
 			if len(page.Tasks) == o.Limit {
 				page.Next = cursor{false, e.Revision}.String()
 				return page, nil
@@ -173,10 +223,11 @@ func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 		return Status{}, false
 	}
 	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) ||
-		len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) {
+		len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) || !o.within(e.Time) {
 		return Status{}, false
 	}
-	return endedStatus(id, out, e), true
+	st := endedStatus(id, out, e)
+	return st, includes(st.Headers, o.Headers)
 }
 
 // cursor is where a page begins: among the open tasks, at a place in the scheduler's books, or at a

@@ -17,19 +17,22 @@ import (
 var endedStates = []assign.State{assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired}
 
 func listCommand(t *scope) *cobra.Command {
-	var o assign.ListOptions
+	var only filter
 	var states []string
 	var most int
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List tasks, the open ones first",
 		Long: `List tasks: first the open tasks, which the scheduler reports, then tasks that have ended and are still kept. Without a
 scheduler the command lists only tasks that have ended, and exits with 3.`,
-		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead -o name | xargs -r -n1 rolectl tasks " +
-			"requeue -n jobs",
-		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead --since 24h --header tenant=a",
+		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 1 {
 				return cli.UsageError(fmt.Errorf("--limit %d: use 1 or more", most))
+			}
+			o, err := only.options()
+			if err != nil {
+				return err
 			}
 			for _, s := range states {
 				o.States = append(o.States, assign.State(s))
@@ -64,8 +67,7 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 		"only tasks in these states: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
 	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled",
 		"expired")
-	f.StringSliceVar(&o.Kinds, "kind", nil, "only tasks of these kinds")
-	f.StringVar(&o.Prefix, "prefix", "", "only tasks whose id begins with this")
+	only.flags(cmd)
 	f.IntVar(&most, "limit", 100, "maximum number of tasks")
 	return cmd
 }

@@ -70,14 +70,17 @@ func cancelCommand(t *scope) *cobra.Command {
 		})
 	cmd.Long = `Cancel a task, and wait until it has ended: its outcome becomes cancelled, whatever its handler returns. The request is
 stored first. Exit code 3 when there is no scheduler: the request takes effect when a scheduler leads.`
-	return cmd
+	return t.orAll(cmd, &bulk{
+		question: "Cancel", report: "being cancelled", run: assign.CancelAll,
+	}, open...)
 }
 
 func requeueCommand(t *scope) *cobra.Command {
 	var input string
 	var raw bool
 	cmd := t.nameCommand("requeue TASK", "Submit a dead task again, with all its attempts",
-		"  rolectl tasks requeue -n jobs nightly-1\n  rolectl tasks requeue -n jobs nightly-1 --input '{\"day\":2}'",
+		"  rolectl tasks requeue -n jobs nightly-1\n  rolectl tasks requeue -n jobs nightly-1 --input '{\"day\":2}'\n"+
+			"  rolectl tasks requeue -n jobs --kind import.v2 --since 24h --dry-run",
 		t.completeTasks(assign.StateDead), nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var options []assign.RequeueOption
@@ -100,15 +103,21 @@ func requeueCommand(t *scope) *cobra.Command {
 is -.`
 	cmd.Flags().StringVar(&input, "input", "", "another input, as JSON; - for standard input")
 	cmd.Flags().BoolVar(&raw, "raw", false, "accept input that is not JSON")
-	return cmd
+	return t.orAll(cmd, &bulk{
+		question: "Requeue", report: "submitted again", run: assign.RequeueAll,
+	}, assign.StateDead)
 }
 
 func deleteCommand(t *scope) *cobra.Command {
-	return t.nameCommand("rm TASK", "Remove a task that has ended, with its input and its output",
-		"  rolectl tasks rm -n jobs nightly-1", t.completeTasks(endedStates...),
+	cmd := t.nameCommand("rm TASK", "Remove a task that has ended, with its input and its output",
+		"  rolectl tasks rm -n jobs nightly-1\n  rolectl tasks rm -n jobs --state dead --until 240h --dry-run",
+		t.completeTasks(endedStates...),
 		func(ctx context.Context, c *assign.Client, id string) (string, error) {
 			return id + " is removed", assign.Delete(ctx, c, id)
 		})
+	return t.orAll(cmd, &bulk{
+		question: "Remove", report: "removed", run: assign.DeleteAll,
+	}, endedStates...)
 }
 
 func drainCommand(t *scope) *cobra.Command {

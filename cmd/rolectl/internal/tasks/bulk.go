@@ -1,0 +1,186 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+)
+
+// filter is the flags that select tasks.
+type filter struct {
+	kinds        []string
+	prefix       string
+	headers      map[string]string
+	since, until string
+}
+
+func (f *filter) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only tasks of these kinds")
+	flags.StringVar(&f.prefix, "prefix", "", "only tasks whose id begins with this")
+	flags.StringToStringVar(&f.headers, "header", nil, "only tasks that were submitted with this header, name=value")
+	const when = ": an age such as 2h, or a time such as 2026-01-02T15:04:05Z"
+	flags.StringVar(&f.since, "since", "", "only tasks submitted, or ended, since then"+when)
+	flags.StringVar(&f.until, "until", "", "only tasks submitted, or ended, before then"+when)
+}
+
+// options are the flags for a list, or for an operation on all of it.
+func (f *filter) options() (o assign.ListOptions, err error) {
+	o = assign.ListOptions{Kinds: f.kinds, Prefix: f.prefix, Headers: f.headers}
+	if o.Since, err = moment("since", f.since); err != nil {
+		return o, err
+	}
+	o.Until, err = moment("until", f.until)
+	return o, err
+}
+
+// moment reads a time, or an age.
+func moment(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
+		return time.Now().Add(-age), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, cli.UsageError(fmt.Errorf("--%s %q: use an age such as 2h, or a time such as 2026-01-02T15:04:05Z", flag,
+			text))
+	}
+	return at, nil
+}
+
+// bulk lets a command that does something to one task do it to all tasks that its flags select.
+type bulk struct {
+	filter
+	states           []string
+	all, dry, yes    bool
+	cursor           string
+	within           time.Duration
+	question, report string // before the number of tasks
+	run              func(ctx context.Context, in assign.Submitter, o assign.BulkOptions) (assign.BulkResult, error)
+}
+
+// bulkFlags are those that mean all tasks of a filter, and not one task.
+var bulkFlags = []string{"kind", "prefix", "header", "since", "until", "state", "all", "cursor"}
+
+// orAll adds a bulk operation to a command for one task.
+func (t *scope) orAll(cmd *cobra.Command, b *bulk, states ...assign.State) *cobra.Command {
+	one := cmd.RunE
+	cmd.Use = strings.Replace(cmd.Use, " TASK", " [TASK]", 1)
+	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + `Without a task, the command takes all tasks that --kind, --prefix, --header, --since and --until select, or --all. --dry-run
+counts them. The command may be interrupted and given again: nothing is done twice. It prints a cursor then, with
+which --cursor continues where it ended.`)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		given := slices.ContainsFunc(bulkFlags, func(name string) bool {
+			f := cmd.Flags().Lookup(name)
+			return f != nil && f.Changed
+		})
+		switch {
+		case len(args) > 0 && (given || b.dry):
+			return cli.UsageError(errors.New("give a task, or flags that select tasks, not both"))
+		case len(args) > 0:
+			return one(cmd, args)
+		case !given:
+			return cli.UsageError(errors.New("give a task, flags that select tasks, or --all"))
+		}
+		return t.bulk(cmd, b)
+	}
+	b.flags(cmd)
+	f := cmd.Flags()
+	if len(states) > 1 {
+		names := make([]string, len(states))
+		for i, s := range states {
+			names[i] = string(s)
+		}
+		f.StringSliceVar(&b.states, "state", nil, "only tasks in these states: "+strings.Join(names, ", "))
+		cli.CompleteFlag(cmd, "state", names...)
+	}
+	f.BoolVar(&b.all, "all", false, "all tasks")
+	f.BoolVar(&b.dry, "dry-run", false, "only count the tasks")
+	f.BoolVar(&b.yes, "yes", false, "do not ask")
+	f.StringVar(&b.cursor, "cursor", "", "continue where an interrupted command ended")
+	cli.DurationFlag(cmd, &b.within, "within", 0, 0, "how long it may take (0: no limit)")
+	return cmd
+}
+
+func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
+	list, err := b.options()
+	if err != nil {
+		return err
+	}
+	for _, s := range b.states {
+		list.States = append(list.States, assign.State(s))
+	}
+	o := assign.BulkOptions{ListOptions: list, DryRun: true}
+	within := b.within
+	if within == 0 {
+		within = -1
+	}
+	return t.withClient(cmd, within, func(ctx context.Context, c *assign.Client) error {
+		if !b.dry && !b.yes {
+			counted, err := b.run(ctx, c, o)
+			if err != nil {
+				return err
+			}
+			if counted.Done == 0 {
+				return t.printBulk(cmd, b, counted)
+			}
+			if err := cli.Confirm(ctx, false, b.question+" "+show.Count(counted.Done, "task")+"?"); err != nil {
+				return err
+			}
+		}
+		o.DryRun, o.Cursor = b.dry, b.cursor
+		r, err := b.run(ctx, c, o)
+		if err != nil && r.Done+r.Skipped+r.Failed == 0 {
+			return err
+		}
+		if printed := t.printBulk(cmd, b, r); printed != nil {
+			return printed
+		}
+		switch {
+		case err != nil && r.Next != "":
+			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("it was interrupted: continue with --cursor %s: %w", r.Next, err))
+		case err != nil:
+			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("it was interrupted: give the command again: %w", err))
+		case r.Failed > 0:
+			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("failed: %s, the first is %s: %s", show.Count(r.Failed, "task"),
+				r.Faults[0].ID, r.Faults[0].Error))
+		}
+		return nil
+	})
+}
+
+func (t *scope) printBulk(cmd *cobra.Command, b *bulk, r assign.BulkResult) error {
+	p := t.Printer()
+	switch p.Format {
+	case "json":
+		return p.JSON(struct {
+			show.Document
+			Namespace string `json:"namespace"`
+			Action    string `json:"action"`
+			DryRun    bool   `json:"dry_run,omitempty"`
+			assign.BulkResult
+		}{show.Of("bulk"), t.namespace, strings.TrimPrefix(cmd.CommandPath(), "rolectl tasks "), b.dry, r})
+	case "name":
+		return nil
+	}
+	if b.dry {
+		t.Say("selected: %s", show.Count(r.Done, "task"))
+	} else {
+		t.Say("%s: %s", b.report, show.Count(r.Done, "task"))
+	}
+	if r.Skipped > 0 {
+		t.Say("skipped, because something else had happened to them: %s", show.Count(r.Skipped, "task"))
+	}
+	return nil
+}
