@@ -1,9 +1,10 @@
 package assign
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -11,7 +12,8 @@ import (
 
 // Kind is a type of task: its name, the types of its input and output, and how its tasks are
 // treated. The treatment travels with each submission, so a scheduler needs no kinds. In and Out
-// are encoded as JSON. []byte is an exception, and is taken as it is.
+// are encoded as JSON. []byte is an exception, and is taken as it is; a []byte in a Kind of any is
+// refused.
 type Kind[In, Out any] struct {
 	name   string
 	policy record.Policy
@@ -151,7 +153,8 @@ func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 }
 
 // MakeKind makes a kind whose name is known only at run time. Errors: ErrInvalidKind if the name or
-// an option is not valid. A name has letters, digits, - _ = / and dots between them, at most 200
+// an option is not valid, or if JSON cannot be decoded into In or Out, such as an interface with
+// methods. A name has letters, digits, - _ = / and dots between them, at most 200
 // bytes.
 func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], error) {
 	p := record.Policy{
@@ -161,6 +164,9 @@ func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], erro
 	}
 	treat(&p, "MakeKind", opts)
 	header, err := p.Encode()
+	if err == nil {
+		err = errors.Join(checkType("input", reflect.TypeFor[In]()), checkType("output", reflect.TypeFor[Out]()))
+	}
 	if err != nil {
 		return Kind[In, Out]{}, fmt.Errorf("%w: %w", ErrInvalidKind, err)
 	}
@@ -169,28 +175,3 @@ func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], erro
 
 // Name is the kind's name.
 func (k Kind[In, Out]) Name() string { return k.name }
-
-func encode(v any) ([]byte, error) {
-	if raw, ok := v.([]byte); ok {
-		return raw, nil
-	}
-	data, err := json.Marshal(v)
-	if err == nil {
-		err = checkText(v, data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("encode %T: %w", v, err)
-	}
-	return data, nil
-}
-
-func decode[T any](data []byte) (v T, err error) {
-	if raw, ok := any(&v).(*[]byte); ok {
-		*raw = data
-		return v, nil
-	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		return v, fmt.Errorf("decode %T: %w", v, err)
-	}
-	return v, nil
-}
