@@ -64,9 +64,7 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	for range min(batchWindow, len(inputs)) {
 		window.Go(func() {
 			for i := range next {
-				if err := one(i); err != nil {
-					faults[i] = fmt.Errorf("input %d: %w", i, err)
-				}
+				faults[i] = one(i)
 			}
 		})
 	}
@@ -75,5 +73,38 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	}
 	close(next)
 	window.Wait()
-	return all, errors.Join(faults...)
+	return all, joinFaults(faults)
+}
+
+// joinFaults is the faults of a batch, in the order of the inputs: one line for each cause, with
+// the inputs that it has stopped.
+func joinFaults(faults []error) error {
+	type cause struct {
+		first, count int
+		err          error
+	}
+	var causes []*cause
+	known := map[string]*cause{}
+	for i, err := range faults {
+		if err == nil {
+			continue
+		}
+		root := err
+		for next := errors.Unwrap(root); next != nil; next = errors.Unwrap(root) {
+			root = next
+		}
+		c := known[root.Error()]
+		if c == nil {
+			c = &cause{first: i, err: err}
+			causes, known[root.Error()] = append(causes, c), c
+		}
+		c.count++
+	}
+	all := make([]error, len(causes))
+	for i, c := range causes {
+		if all[i] = fmt.Errorf("input %d: %w", c.first, c.err); c.count > 1 {
+			all[i] = fmt.Errorf("input %d and %d others: %w", c.first, c.count-1, c.err)
+		}
+	}
+	return errors.Join(all...)
 }

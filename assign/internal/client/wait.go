@@ -100,7 +100,7 @@ func (c *Client) wait(ctx context.Context, p Handle) (*record.Outcome, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, taskerr.Doing(ctx.Err(), "wait for %s", p.id)
 		}
 	}
 }

@@ -29,8 +29,13 @@ func Doing(err error, format string, args ...any) error {
 }
 
 // TooLarge returns an ErrTooLarge that names the thing, its size and its limit in bytes, and the
-// fix.
+// fix. Without a limit above 0 the server's max_payload leaves no room for any record.
 func TooLarge(what string, size int, most int64, fix string) error {
+	if most <= 0 {
+		return fmt.Errorf(
+			"%w: %s of %d bytes: the server's max_payload has no room for a record: raise it to 128 KiB at least",
+			ErrTooLarge, what, size)
+	}
 	return fmt.Errorf("%w: %s of %d bytes, the limit is %d: %s", ErrTooLarge, what, size, most, fix)
 }
 

@@ -98,7 +98,9 @@ func (r *reasons) ofAll(k *kind) Reason {
 func (r *reasons) taken(k *kind) bool {
 	is, known := r.takers[k]
 	if !known {
-		is = slices.ContainsFunc(r.s.workerList, func(w *worker) bool { return w.works && slices.Contains(w.kinds, k.name) })
+		is = slices.ContainsFunc(r.s.workerList, func(w *worker) bool {
+			return w.works && w.slots > 0 && slices.Contains(w.kinds, k.name)
+		})
 		r.takers[k] = is
 	}
 	return is
@@ -120,7 +122,7 @@ func (r *reasons) nearest(l *queueClass) (least int) {
 	for _, w := range those {
 		is := len(obstacles) - 1
 		switch {
-		case !known && !l.takes(w):
+		case !known && !l.takes(w), w.slots == 0: // the scheduler's own, where that does not work
 			is = 0
 		case w.slots < l.weight:
 			is = 1

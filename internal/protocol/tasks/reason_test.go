@@ -127,3 +127,19 @@ func TestWhyATaskWaitsAtFirst(t *testing.T) {
 		t.Errorf("%v", k.Reasons)
 	}
 }
+
+// TestASchedulerThatDoesNotWork: a kind that only its own process handles is handled by nobody.
+func TestASchedulerThatDoesNotWork(t *testing.T) {
+	own := idle(200, 0)
+	own.Own = true
+	b := readyBooks(t, SchedulerConfig{}, own)
+	b.submit("x", Policy{}, nil)
+	b.pass(0)
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != ReasonNoWorker {
+		t.Errorf("it waits for %q", g.Reason)
+	}
+	b.step(Members{List: []Member{idle(300, 1)}})
+	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != "" {
+		t.Errorf("it waits for %q, though a worker has it", g.Reason)
+	}
+}
