@@ -25,8 +25,9 @@
 //
 // And without an aim: MassFailoverTogether (1,000 roles on stores that sync or do not, with claims
 // in batches and without, in turn), Claim (takes part in a free role → leads it), ColdStart (a
-// session in an empty place → it leads all its roles), Member (heap and goroutines of one more
-// session in a process).
+// session in an empty place → it leads all its roles), LivedBucket (the same of one role, where
+// many sessions have ended), RoleNames (a role is led and given up, under one name or fresh ones),
+// Member (heap and goroutines of one more session in a process).
 //
 // Beside it: peers (a module of its own: other libraries at the same jobs), scale (costs over one
 // axis at a time), proc and figures (parts as processes of their own; samples as rows), report

@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// BenchmarkLivedBucket: in a bucket in which many sessions have ended, from connecting until a
+// session leads a vacant role. What has ended leaves after twice the longest TTL: of 50,000
+// sessions that ended evenly over a day 140 are left.
+func BenchmarkLivedBucket(b *testing.B) {
+	for _, ended := range []int{0, 140, 1_000, 8_000} {
+		b.Run(fmt.Sprint("ended=", ended), func(b *testing.B) {
+			const rounds = 20
+			s := natstest.Server(b, natstest.Listen)
+			nc := natstest.Connect(b, s)
+			bucket, err := natskv.Create(b.Context(), nc, natskv.Config{Bucket: "roles"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			bury(b, nc, bucket, ended)
+			var took sample
+			for b.Loop() {
+				for range rounds {
+					l := newLedger()
+					began := time.Now()
+					p := join(b, s, election.SessionConfig{Bucket: "roles", InstanceID: fmt.Sprint("a", len(took.all))})
+					p.campaign(b, "role", l)
+					_, last := l.after(b, "promotions", &l.began, began, 1)
+					took.add(last.Sub(began))
+					if err := p.Close(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			took.report(b, "")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkRoleNames: a process leads a role and gives it up, again and again, under one name or
+// under a fresh name each time. The names of former roles stay in the bucket for a day.
+func BenchmarkRoleNames(b *testing.B) {
+	for _, fresh := range []bool{false, true} {
+		name := "one"
+		if fresh {
+			name = "fresh"
+		}
+		b.Run("names="+name, func(b *testing.B) {
+			s := natstest.Server(b, natstest.Listen)
+			p := join(b, s, election.SessionConfig{
+				Bucket: "roles", BucketAutoCreate: true, InstanceID: "a", CoolDown: time.Millisecond,
+			})
+			n := 0
+			for b.Loop() {
+				role := "role"
+				if n++; fresh {
+					role = fmt.Sprint("role-", n)
+				}
+				l := newLedger()
+				began := time.Now()
+				e := p.campaign(b, role, l)
+				l.after(b, "promotions", &l.began, began, 1)
+				if err := e.Stop(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "cycles/s")
+		})
+	}
+}
+
+// bury writes what is left of sessions that have ended, half of them closed and half killed.
+func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
+	b.Helper()
+	w, err := natskv.NewWriter(nc, bucket)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	var open sync.WaitGroup
+	put := func(op natskv.Write) {
+		op.TTL = time.Hour // so that all are there until the end
+		open.Add(1)
+		w.Submit(op, time.Minute, func(r natskv.Result) {
+			if r.Err != nil {
+				b.Error(r.Err)
+			}
+			open.Done()
+		})
+	}
+	for i := range n {
+		p := record.Peer{Class: record.Candidate, Instance: fmt.Sprintf("pod-7d4b9c6f5-%05d", i)}
+		l := record.Lease{
+			V: record.Version, Session: 1_790_000_000_000_000 + uint64(i), Nonce: fmt.Sprintf("%026d", i), State: record.Closed,
+		}
+		if i%2 == 0 {
+			l.State, l.By = record.Killed, "another"
+		}
+		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l)})
+		put(natskv.Write{Key: record.MemberKey(p), Delete: true})
+		if i%500 == 499 {
+			open.Wait()
+		}
+	}
+	open.Wait()
+}
