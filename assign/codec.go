@@ -43,15 +43,15 @@ func decode[T any](data []byte) (v T, err error) {
 }
 
 var (
-	decoder     = reflect.TypeFor[json.Unmarshaler]()
-	textDecoder = reflect.TypeFor[encoding.TextUnmarshaler]()
+	readsJSON = reflect.TypeFor[json.Unmarshaler]()
+	readsText = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // checkType returns what is wrong with a type of inputs or outputs: one into which no JSON can be
 // decoded.
 func checkType(what string, t reflect.Type) error {
 	for at := t; ; at = at.Elem() {
-		if p := reflect.PointerTo(at); p.Implements(decoder) || p.Implements(textDecoder) {
+		if p := reflect.PointerTo(at); p.Implements(readsJSON) || p.Implements(readsText) {
 			return nil
 		}
 		switch at.Kind() {

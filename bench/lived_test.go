@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkLivedBucket: in a bucket in which many sessions have ended, from connecting until a
-// session leads a vacant role. What has ended leaves after twice the longest TTL: of 50,000
-// sessions that ended evenly over a day 140 are left.
+// session leads a vacant role. Records of ended sessions leave after twice the longest TTL: of
+// 50,000 sessions that ended evenly over a day 140 are left.
 func BenchmarkLivedBucket(b *testing.B) {
 	for _, ended := range []int{0, 140, 1_000, 8_000} {
 		b.Run(fmt.Sprint("ended=", ended), func(b *testing.B) {

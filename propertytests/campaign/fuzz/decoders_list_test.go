@@ -4,6 +4,7 @@ package fuzz
 // that comes to it, or with the reason why none needs to.
 var decoders = map[string]string{
 	"assign/decode":                        "FuzzValue",
+	"assign/readsJSON":                     "it is a type",
 	"assign/internal/client/Client.holder": "it asks a server, and reads what it is given by ParseKeys",
 	"assign/internal/client/Client.revive": "it asks a server, and reads what it is given by ParseKeys " +
 		"and DecodeOutcome",
