@@ -94,8 +94,8 @@ func document[T any](t *testing.T, text string) (d T) {
 func withoutMaps(value any) any {
 	each(value, func(object map[string]any) {
 		for name, below := range object {
-			if m, ok := below.(map[string]any); ok && slices.Contains([]string{"meta", "assign", "labels", "headers", "reasons"},
-				name) {
+			maps := []string{"meta", "assign", "labels", "headers", "reasons", "kinds"}
+			if m, ok := below.(map[string]any); ok && slices.Contains(maps, name) {
 				delete(m, "later")
 			}
 		}

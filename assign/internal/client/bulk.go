@@ -50,7 +50,7 @@ type BulkFault struct {
 // begin again: nothing is done twice.
 func (c *Client) Bulk(ctx context.Context, a Action, o ListOptions, dry bool) (Bulk, error) {
 	sum := Bulk{Kinds: map[string]int{}, Next: o.Cursor}
-	l, err := c.openedAtLast(ctx)
+	l, err := c.opened(ctx)
 	if err != nil {
 		return sum, err
 	}

@@ -63,6 +63,7 @@ func moment(flag, text string) (time.Time, error) {
 type bulk struct {
 	filter
 	states           []string
+	possible         []assign.State
 	all, dry, yes    bool
 	cursor           string
 	within           time.Duration
@@ -76,6 +77,7 @@ var bulkFlags = []string{"kind", "prefix", "header", "since", "until", "state", 
 // orAll adds a bulk operation to a command for one task.
 func (t *scope) orAll(cmd *cobra.Command, b *bulk, states ...assign.State) *cobra.Command {
 	one := cmd.RunE
+	b.possible = states
 	cmd.Use = strings.Replace(cmd.Use, " TASK", " [TASK]", 1)
 	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + `Without a task, the command takes all tasks that --kind, --prefix, --header, --since and --until select, or --all. --dry-run
 counts them. The command may be interrupted and given again: nothing is done twice. It prints a cursor then, with
@@ -127,6 +129,9 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 		within = -1
 	}
 	return t.withClient(cmd, within, func(ctx context.Context, c *assign.Client) error {
+		if err := t.answers(ctx, c, b, list); err != nil {
+			return err
+		}
 		if !b.dry && !b.yes {
 			counted, err := b.run(ctx, c, o)
 			if err != nil {
@@ -158,6 +163,18 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 		}
 		return nil
 	})
+}
+
+// answers asks for one task within --timeout: the operation has more time, and must not wait for a
+// server that does not answer.
+func (t *scope) answers(ctx context.Context, c *assign.Client, b *bulk, first assign.ListOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, t.Target.Timeout)
+	defer cancel()
+	if first.Limit = 1; len(first.States) == 0 {
+		first.States = b.possible
+	}
+	_, err := assign.List(ctx, c, first)
+	return err
 }
 
 func (t *scope) printBulk(cmd *cobra.Command, b *bulk, r assign.BulkResult) error {
