@@ -13,10 +13,15 @@ import (
 // encode makes the record of an input or an output. Bytes are taken as they are, and all else as
 // JSON.
 func encode[T any](v T) ([]byte, error) {
-	if raw, ok := any(v).([]byte); ok {
-		if reflect.TypeFor[T]().Kind() == reflect.Interface {
-			return nil, fmt.Errorf("encode %v: %w", reflect.TypeFor[T](), errBytesInAny)
-		}
+	if _, ok := any(v).([]byte); ok && reflect.TypeFor[T]().Kind() == reflect.Interface {
+		return nil, fmt.Errorf("encode %v: %w", reflect.TypeFor[T](), errBytesInAny)
+	}
+	return encodeOf(v, reflect.TypeFor[T]())
+}
+
+// encodeOf is encode of a value that is of type t.
+func encodeOf(v any, t reflect.Type) ([]byte, error) {
+	if raw, ok := v.([]byte); ok {
 		return raw, nil
 	}
 	data, err := json.Marshal(v)
@@ -24,7 +29,7 @@ func encode[T any](v T) ([]byte, error) {
 		err = checkText(v, data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("encode %v: %w", reflect.TypeFor[T](), err)
+		return nil, fmt.Errorf("encode %v: %w", t, err)
 	}
 	return data, nil
 }

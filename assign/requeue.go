@@ -3,6 +3,7 @@ package assign
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
@@ -38,7 +39,7 @@ func Requeue(ctx context.Context, in Submitter, id string, opts ...RequeueOption
 	var input []byte
 	if r.changed {
 		var err error
-		if input, err = encode(r.input); err != nil {
+		if input, err = encodeOf(r.input, reflect.TypeOf(r.input)); err != nil {
 			return taskerr.Doing(err, "requeue %s", id)
 		}
 		if input == nil {

@@ -32,7 +32,9 @@ func everywhere(t *testing.T) (all [][]string) {
 		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
 		"COMMAND": "true",
 	}
-	flags := map[string]string{"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h", "all": "true"}
+	flags := map[string]string{
+		"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h", "all": "true",
+	}
 	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
