@@ -166,6 +166,7 @@ func TestBulkCancel(t *testing.T) {
 		newNode(t, s, "a", hopelessly(t))
 		c := New(t, s)
 		tenants(t, c, 20, assign.WithDelay(time.Hour))
+		time.Sleep(time.Minute) // the scheduler has read them then
 		r, err := assign.CancelAll(t.Context(), c, assign.BulkOptions{
 			ListOptions: assign.ListOptions{Headers: map[string]string{"tenant": "b"}},
 		})
