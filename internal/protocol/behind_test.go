@@ -56,6 +56,24 @@ func TestBehindAFullStore(t *testing.T) {
 	}
 }
 
+// TestAFullWindow: the window does not widen past what the store takes in half of OpTimeout, also
+// while writes are answered that were sent when less was in flight. With these figures it once
+// widened to 265 writes in a quarter of a second, the watch fell 1.2 s behind, and trust ended.
+func TestAFullWindow(t *testing.T) {
+	const store, roles = 1129 * time.Microsecond, 2435
+	b := newBusy(store, 2*store)
+	b.together, b.each = 29*time.Millisecond, 436*time.Microsecond
+	b.join(roles)
+	widest := 0
+	for until := b.now.Add(roles * 3 * store); b.m.leading < roles && b.harm == "" && b.now < until; {
+		b.next()
+		widest = max(widest, b.m.window.size)
+	}
+	if most := int(b.m.cfg.OpTimeout / 2 / store); b.harm != "" || b.m.leading < roles || widest > most+most/4 {
+		t.Errorf("of %d roles it leads %d, the window was as wide as %d: %s", roles, b.m.leading, widest, b.harm)
+	}
+}
+
 // TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from
 // leading, as long as it is not so late that it counts as dead.
 func TestAWatchThatIsAlwaysLate(t *testing.T) {

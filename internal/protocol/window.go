@@ -104,11 +104,19 @@ func (m *Machine) leave(o record.Outcome, revision uint64, took time.Duration) {
 	case o == record.Unknown:
 		w.narrow()
 	case took <= m.cfg.OpTimeout/2:
-		w.size = min(w.size+1, maxWindow)
+		if !w.full(m.cfg.OpTimeout / 2) {
+			w.size = min(w.size+1, maxWindow)
+		}
 	}
 	if w.inflight == 0 {
 		w.size = min(w.size, w.first)
 	}
+}
+
+// full reports whether as many writes as the window lets through take the store longer than that, by
+// its pace. The writes that are answered now were sent when it had less to do.
+func (w *window) full(most time.Duration) bool {
+	return w.size >= w.first/2 && w.pace*timesOf(w.size) > most
 }
 
 func (w *window) narrow() { w.size = max(w.size/2, min(minWindow, w.first)) }

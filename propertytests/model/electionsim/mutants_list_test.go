@@ -398,6 +398,9 @@ var all = []mutants.Mutant{
 	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
 		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
 	}, By: &fullStore},
+	{Name: "the window widens on answers from when it was empty", Edits: []mutants.Edit{
+		{"\treturn w.size >= w.first/2 && w.pace*timesOf(w.size) > most\n", "\treturn false\n"},
+	}, By: &fullWindow},
 	{Name: "what is absent from an adopted bucket is free", Edits: []mutants.Edit{
 		{"since = since.Add(m.cfg.MaxTTL)", "_ = since"},
 	}, By: &adoptedBucket},

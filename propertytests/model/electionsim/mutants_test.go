@@ -54,5 +54,8 @@ var crowds = mutants.Test{
 // fullStore is the test of the one rule that only a full store needs.
 var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
 
+// fullWindow is the test of how wide a window gets.
+var fullWindow = mutants.Test{Below: beside.Below, Run: "^TestAFullWindow$", Args: beside.Args, Says: beside.Says}
+
 func TestMutants(t *testing.T)    { suite.Run(t) }
 func TestMutantsFit(t *testing.T) { suite.Fit(t) }
