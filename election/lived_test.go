@@ -127,6 +127,9 @@ func TestRemovedRoleIsLedAtOnce(t *testing.T) {
 			if err := e.Stop(); err != nil {
 				t.Fatal(err)
 			}
+			natstest.Eventually(t, "an observer knows of the role", time.Minute, func() (bool, string) {
+				return len(o.Roles()) == 1, ""
+			})
 			var kept *election.RoleKeptError
 			if err := o.Remove(t.Context(), "r"); !errors.As(err, &kept) || kept.Reason == election.KeptForced {
 				t.Errorf("removed at once: %v", err)

@@ -113,8 +113,8 @@ func (m *Machine) leave(o record.Outcome, revision uint64, took time.Duration) {
 	}
 }
 
-// full reports whether as many writes as the window lets through take the store longer than that, by
-// its pace. The writes that are answered now were sent when it had less to do.
+// full reports whether as many writes as the window lets through take the store longer than that,
+// by its pace. The writes that are answered now were sent when it had less to do.
 func (w *window) full(most time.Duration) bool {
 	return w.size >= w.first/2 && w.pace*timesOf(w.size) > most
 }
