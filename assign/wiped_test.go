@@ -22,12 +22,13 @@ func TestWorkerWithoutRecordsReruns(t *testing.T) {
 		a := newNode(t, s, "a", b.register(t, "a"))
 		leader(t, a)
 		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		// Tasks that were lost are suspects, and are tried in two places.
+		// Tasks that were lost are suspects, and are tried in two places with room for all of them.
 		v := newNode(t, s, "v", b.register(t, "v"), workerOnly)
+		u := newNode(t, s, "u", b.register(t, "u"), workerOnly)
 		c := New(t, s)
 		natstest.Eventually(t, "the scheduler knows all workers", 30*time.Second, func() (bool, string) {
 			o, err := assign.GetOverview(t.Context(), c)
-			return err == nil && len(o.Workers) == 3 && !slices.ContainsFunc(o.Workers, func(w assign.WorkerOverview) bool {
+			return err == nil && len(o.Workers) == 4 && !slices.ContainsFunc(o.Workers, func(w assign.WorkerOverview) bool {
 				return w.Slots == 0
 			}), fmt.Sprintf("%+v, %v", o, err)
 		})
@@ -56,7 +57,7 @@ func TestWorkerWithoutRecordsReruns(t *testing.T) {
 			return k >= 8+lost, fmt.Sprint(k, " of ", 8+lost)
 		})
 		close(b.gate)
-		waitAll(t, all, a, v)
+		waitAll(t, all, a, v, u)
 		if b.most > 1 {
 			t.Errorf("one task ran %d times at once", b.most)
 		}
