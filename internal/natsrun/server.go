@@ -26,6 +26,7 @@ type Server struct {
 	opts  Options
 	dir   storeDir
 	port  int
+	held  *heldPort // of a server that listens on a port of its own choice
 	links links
 
 	running atomic.Pointer[server.Server] // nil: down
@@ -41,11 +42,17 @@ func Start(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: opts, dir: dir, port: opts.Port}
-	if s.port == 0 {
+	switch {
+	case s.port != 0:
+	case !opts.Listen:
 		s.port = server.RANDOM_PORT
+	default:
+		if s.held, s.port, err = holdPort(); err != nil {
+			return nil, errors.Join(err, dir.remove())
+		}
 	}
 	if err := s.start(); err != nil {
-		return nil, errors.Join(err, dir.remove())
+		return nil, errors.Join(err, s.held.release(), dir.remove())
 	}
 	return s, nil
 }
@@ -91,7 +98,7 @@ func (s *Server) Stop() {
 }
 
 // Restart takes the server down, if it is up, and brings it up again on the same store and address.
-// While the server is down, its port may be given to a connection of any other process; Restart
+// A port that Options.Port names may be taken by another process while the server is down; Restart
 // waits for the port for a limited time.
 func (s *Server) Restart() error {
 	s.Stop()
@@ -114,7 +121,7 @@ func isTaken(err error) bool {
 func (s *Server) Shutdown() error {
 	s.Stop()
 	s.links.close()
-	return s.dir.remove()
+	return errors.Join(s.held.release(), s.dir.remove())
 }
 
 // URL is where clients connect. For a server that does not listen it is a placeholder that no real
