@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 )
@@ -36,6 +38,16 @@ func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record))
 		return nil, err
 	}
 	return &View{o, l}, nil
+}
+
+// Look connects and opens the bucket for a command, within --timeout. See OpenView.
+func Look(cmd *cobra.Command, a *cli.App, workers bool, wrote func(Record)) (*View, error) {
+	ctx, cancel, _, err := a.ConnectFor(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	return OpenView(ctx, a, workers, wrote)
 }
 
 // Reaching are the options of an observer for the JetStream that the flags name.

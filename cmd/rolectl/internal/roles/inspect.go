@@ -28,13 +28,8 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 		Args:    cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer a.EndWhenUnread(cmd)()
-			ctx, cancel, _, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
 			terms := termLog{key: record.RoleKey(args[0])}
-			s, err := inventory.OpenView(ctx, a, false, terms.observe)
+			s, err := inventory.Look(cmd, a, false, terms.observe)
 			if err != nil {
 				return err
 			}

@@ -26,12 +26,7 @@ why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
 		Args:              cli.CheckArgs,
 		ValidArgsFunction: inventory.CompleteRoles(a, -1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ctx, cancel, _, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
-			s, err := inventory.OpenView(ctx, a, false, nil)
+			s, err := inventory.Look(cmd, a, false, nil)
 			if err != nil {
 				return err
 			}

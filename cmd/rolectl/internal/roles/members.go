@@ -21,12 +21,7 @@ func Members(a *cli.App) *cobra.Command {
 			"select(.draining)'",
 		Args: cli.CheckArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel, _, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
-			s, err := inventory.OpenView(ctx, a, true, nil)
+			s, err := inventory.Look(cmd, a, true, nil)
 			if err != nil {
 				return err
 			}

@@ -63,12 +63,7 @@ func pauseCommand(a *cli.App, use, short string,
 	return &cobra.Command{
 		Use: use, Short: short, Args: cli.CheckArgs, ValidArgsFunction: completeMembers(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opening, cancel, _, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
-			s, err := inventory.OpenView(opening, a, false, nil)
+			s, err := inventory.Look(cmd, a, false, nil)
 			if err != nil {
 				return err
 			}

@@ -51,12 +51,7 @@ nothing, and shows what would be removed.`,
 			if bulk := cmd.Flags().Changed("vacant-for"); bulk == (len(names) > 0) {
 				return cli.UsageError(errors.New("name the roles, or give --vacant-for, and not both"))
 			}
-			opening, cancel, _, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
-			s, err := inventory.OpenView(opening, a, false, nil)
+			s, err := inventory.Look(cmd, a, false, nil)
 			if err != nil {
 				return err
 			}

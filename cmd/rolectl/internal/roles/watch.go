@@ -30,12 +30,7 @@ Without ROLE it also follows roles that are added later.`,
 		Args: cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, -1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			defer a.EndWhenUnread(cmd)()
-			ctx, cancel, nc, err := a.ConnectFor(cmd)
-			if err != nil {
-				return err
-			}
-			defer cancel()
-			s, err := inventory.OpenView(ctx, a, false, nil)
+			s, err := inventory.Look(cmd, a, false, nil)
 			if err != nil {
 				return err
 			}
@@ -44,7 +39,7 @@ Without ROLE it also follows roles that are added later.`,
 				return err
 			}
 			w := watcher{
-				s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: nc,
+				s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: a.Conn,
 				named: map[string]leading{}, silent: map[string]bool{},
 			}
 			if a.Format != "json" && a.Format != "name" && show.IsTerminal(os.Stdout) {
