@@ -70,8 +70,8 @@ func (c Config) MayCreate(ctx context.Context, nc *nats.Conn) error {
 	if !c.Reach.IsZero() {
 		return nil
 	}
-	make := Command(c)
-	if err := c.Reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", c.Bucket), make); err != nil {
+	command := Command(c)
+	if err := c.Reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", c.Bucket), command); err != nil {
 		return err
 	}
 	asking, cancel := context.WithTimeout(ctx, keeperWithin)
@@ -84,5 +84,5 @@ func (c Config) MayCreate(ctx context.Context, nc *nats.Conn) error {
 	if _, err := c.Reach.Open(ctx, nc, c.Bucket); found.ID == "" || !errors.Is(err, ErrBucketNotFound) {
 		return nil // somebody may just have created it here
 	}
-	return &NamesakeError{Bucket: c.Bucket, Found: found, Make: make}
+	return &NamesakeError{Bucket: c.Bucket, Found: found, Make: command}
 }
