@@ -130,22 +130,30 @@ func isReassigned(cause string) func(event.Event) bool {
 	}
 }
 
+// beside starts a worker, w, that is to be lost, and others beside it: first a scheduler, then two
+// workers. Tasks that were lost are suspects, and the others try them in two places with room for
+// all of them.
+func beside(t *testing.T, s *natsrun.Server, b *bench) (c *assign.Client, w *node, others []*node) {
+	others = append(others, newNode(t, s, "a", b.register(t, "a")))
+	leader(t, others...)
+	w = newNode(t, s, "w", b.register(t, "w"), workerOnly)
+	for _, id := range []string{"v", "u"} {
+		others = append(others, newNode(t, s, id, b.register(t, id), workerOnly))
+	}
+	c = New(t, s)
+	natstest.Eventually(t, "the scheduler knows all workers", 30*time.Second, func() (bool, string) {
+		o, err := assign.GetOverview(t.Context(), c)
+		return err == nil && len(o.Workers) == 4 && !slices.ContainsFunc(o.Workers, func(w assign.WorkerOverview) bool {
+			return w.Slots == 0
+		}), fmt.Sprintf("%+v, %v", o, err)
+	})
+	return c, w, others
+}
+
 func TestWorkerCrashReruns(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
-		a := newNode(t, s, "a", b.register(t, "a"))
-		leader(t, a)
-		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		// Tasks that were lost are suspects, and are tried in two places with room for all of them.
-		v := newNode(t, s, "v", b.register(t, "v"), workerOnly)
-		u := newNode(t, s, "u", b.register(t, "u"), workerOnly)
-		c := New(t, s)
-		natstest.Eventually(t, "the scheduler knows all workers", 30*time.Second, func() (bool, string) {
-			o, err := assign.GetOverview(t.Context(), c)
-			return err == nil && len(o.Workers) == 4 && !slices.ContainsFunc(o.Workers, func(w assign.WorkerOverview) bool {
-				return w.Slots == 0
-			}), fmt.Sprintf("%+v, %v", o, err)
-		})
+		c, w, others := beside(t, s, b)
 		all := submitSlow(t, c, 8)
 		b.allStarted(t, 8)
 		lost := b.by("w")
@@ -159,11 +167,11 @@ func TestWorkerCrashReruns(t *testing.T) {
 			t.Errorf("rerun %v after the crash", took)
 		}
 		close(b.gate)
-		waitAll(t, all, a, w, v, u)
+		waitAll(t, all, append(others, w)...)
 		if b.most > 1 {
 			t.Errorf("%d handlers of one task were live at once", b.most)
 		}
-		if n := a.count(isReassigned("worker_lost")); n != lost {
+		if n := others[0].count(isReassigned("worker_lost")); n != lost {
 			t.Errorf("%d reassignments for a lost worker, want %d", n, lost)
 		}
 		natstest.Eventually(t, "the worker that was cut off has cancelled", 10*time.Second, func() (bool, string) {

@@ -2,13 +2,11 @@ package assign_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -19,19 +17,7 @@ import (
 func TestWorkerWithoutRecordsReruns(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		b := newBench()
-		a := newNode(t, s, "a", b.register(t, "a"))
-		leader(t, a)
-		w := newNode(t, s, "w", b.register(t, "w"), workerOnly)
-		// Tasks that were lost are suspects, and are tried in two places with room for all of them.
-		v := newNode(t, s, "v", b.register(t, "v"), workerOnly)
-		u := newNode(t, s, "u", b.register(t, "u"), workerOnly)
-		c := New(t, s)
-		natstest.Eventually(t, "the scheduler knows all workers", 30*time.Second, func() (bool, string) {
-			o, err := assign.GetOverview(t.Context(), c)
-			return err == nil && len(o.Workers) == 4 && !slices.ContainsFunc(o.Workers, func(w assign.WorkerOverview) bool {
-				return w.Slots == 0
-			}), fmt.Sprintf("%+v, %v", o, err)
-		})
+		c, w, others := beside(t, s, b)
 		all := submitSlow(t, c, 8)
 		b.allStarted(t, 8)
 		lost := b.by("w")
@@ -57,7 +43,7 @@ func TestWorkerWithoutRecordsReruns(t *testing.T) {
 			return k >= 8+lost, fmt.Sprint(k, " of ", 8+lost)
 		})
 		close(b.gate)
-		waitAll(t, all, a, v, u)
+		waitAll(t, all, others...)
 		if b.most > 1 {
 			t.Errorf("one task ran %d times at once", b.most)
 		}
