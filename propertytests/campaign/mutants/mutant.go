@@ -31,7 +31,7 @@ func (m Mutant) changed(sources tree) (tree, error) {
 			err = errUnchanged
 		}
 		if err != nil {
-			return nil, fmt.Errorf("mutant %q: %w: %q", m.Name, err, before)
+			return nil, fmt.Errorf("%w: %q", err, before)
 		}
 		now[path] = strings.Replace(now[path], before, after, 1)
 		changed[path] = now[path]

@@ -19,10 +19,9 @@ type Suite struct {
 	Record  string // a path from the package's directory
 }
 
-// Fit wants the text of each edit to be there once, the test of each mutant to be in one package,
-// and the death of each mutant to be on record for these texts and this test. Deaths may be of
-// earlier sources, since every change of the module would else undo all of them. Fit logs how many
-// are.
+// Fit wants the text of each edit to be there once, each mutant to compile, its test to be in one
+// package, and its death to be on record for these texts and this test. Deaths may be of earlier
+// sources, since every change of the module would else undo all of them. Fit logs how many are.
 func (s Suite) Fit(t *testing.T) {
 	p, err := s.place()
 	if err != nil {
@@ -32,10 +31,18 @@ func (s Suite) Fit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, err := newCompiler(p.root, s.Below)
+	if err != nil {
+		t.Fatal(err)
+	}
 	known, tested := map[string]bool{}, map[string]bool{}
 	for _, m := range s.Mutants {
-		if _, err := m.changed(p.sources); err != nil {
-			t.Error(err)
+		changed, err := m.changed(p.sources)
+		if err == nil {
+			err = c.check(changed)
+		}
+		if err != nil {
+			t.Errorf("mutant %q: %v", m.Name, err)
 		}
 		by := s.by(m)
 		if test := fmt.Sprint(by.Below, by.Run); !tested[test] {
