@@ -74,6 +74,28 @@ func TestAFullWindow(t *testing.T) {
 	}
 }
 
+// TestASlowStore: a window that has narrowed widens again to what the store takes in half of
+// OpTimeout, and to no more than twice that, since the writes that are answered were sent when less
+// was in flight.
+func TestASlowStore(t *testing.T) {
+	const roles = 400
+	for _, store := range []time.Duration{8 * time.Millisecond, 10 * time.Millisecond, 12 * time.Millisecond} {
+		b := newBusy(store, store)
+		b.join(roles)
+		narrow, widest := false, 0
+		for until := b.now.Add(3 * roles * store); b.m.leading < roles && b.harm == "" && b.now < until; {
+			b.next()
+			if narrow = narrow || b.m.window.size == minWindow; narrow {
+				widest = max(widest, b.m.window.size)
+			}
+		}
+		if most := int(b.m.cfg.OpTimeout / 2 / store); b.harm != "" || b.m.leading < roles || widest > 2*most+1 {
+			t.Errorf("%v a write: of %d roles it leads %d, the window was as wide as %d: %s", store, roles, b.m.leading,
+				widest, b.harm)
+		}
+	}
+}
+
 // TestAWatchThatIsAlwaysLate: a watch that shows everything, and all of it late, keeps nobody from
 // leading, as long as it is not so late that it counts as dead.
 func TestAWatchThatIsAlwaysLate(t *testing.T) {

@@ -397,7 +397,7 @@ var all = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "the window widens however long the store takes", Edits: []mutants.Edit{
 		{"\tcase took <= m.cfg.OpTimeout/2:\n", "\tdefault:\n"},
-	}, By: &fullStore},
+	}, By: &slowStore},
 	{Name: "the window widens on answers from when it was empty", Edits: []mutants.Edit{
 		{"\treturn w.size >= w.first/2 && w.pace*timesOf(w.size) > most\n", "\treturn false\n"},
 	}, By: &fullWindow},

@@ -51,8 +51,8 @@ var crowds = mutants.Test{
 	Run: "^TestClaimsTogether$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"}, Says: says,
 }
 
-// fullStore is the test of the one rule that only a full store needs.
-var fullStore = mutants.Test{Below: beside.Below, Run: "^TestBehindAFullStore$", Args: beside.Args, Says: beside.Says}
+// slowStore is the test of the one rule that only a slow store needs.
+var slowStore = mutants.Test{Below: beside.Below, Run: "^TestASlowStore$", Args: beside.Args, Says: beside.Says}
 
 // fullWindow is the test of how wide a window gets.
 var fullWindow = mutants.Test{Below: beside.Below, Run: "^TestAFullWindow$", Args: beside.Args, Says: beside.Says}

@@ -63,7 +63,7 @@ var drawn = []mutants.Mutant{
 		{
 			"func (k *worker) newLeader() {\n",
 			"func (k *worker) newLeader() {\n\tfor _, h := range sorted(k.results) {\n" +
-				"\t\tk.step(tasks.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n",
+				"\t\tk.step(workers.Acked{ID: h.ID, Attempt: h.Attempt})\n\t}\n",
 		},
 	}},
 	{Name: "frames of earlier epochs are believed", Edits: []mutants.Edit{
