@@ -61,12 +61,13 @@ var allowed = map[string][]string{
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 	},
 	"assign/internal/scheduler": {
-		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"assign/internal/upkeep",
+		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/stream",
+		"assign/internal/taskerr", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 		"internal/protocol/tasks/workers",
 	},
+	"assign/internal/feeds": {"assign/internal/control", "internal/naming"},
 	"assign/internal/upkeep": {
 		"assign/internal/record", "event", "internal/natskv", "internal/protocol/tasks",
 	},

@@ -15,6 +15,9 @@ type Answer struct {
 	// Task answers OpStatus and OpWatch. Tasks and Cursor answer OpList; Cursor is 0 on the last
 	// page. Ending counts those of Tasks whose outcome is being stored, from 0: the stream knows
 	// first whether the outcome is stored.
+	//
+	// Tasks are also the news for OpFeed, and Cursor counts the messages of these. The answer to an
+	// OpFeed says how many have been sent.
 	Task     *Task     `json:"task,omitempty"`
 	Tasks    []Task    `json:"tasks,omitempty"`
 	Ending   []int     `json:"ending,omitempty"`

@@ -10,8 +10,9 @@ import (
 // Query is a request to <namespace>.ctl, which the scheduler answers.
 type Query struct {
 	Op string `json:"op"`
-	ID string `json:"id,omitempty"` // of OpStatus and OpWatch
-	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or the Cursor of the page before.
+	ID string `json:"id,omitempty"` // of OpStatus and OpWatch; for OpFeed a name that the client makes
+	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or the Cursor of the page before. OpFeed
+	// has a filter too, of which kinds and prefix count.
 	Filter *Filter `json:"filter,omitempty"`
 	Cursor uint64  `json:"cursor,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
@@ -30,6 +31,7 @@ const (
 	OpList     = "list"     // a page of the open tasks
 	OpOverview = "overview" // kinds and workers
 	OpWatch    = "watch"    // tell on <namespace>.event.<task> what happens to a task for WatchFor
+	OpFeed     = "feed"     // tell on <namespace>.event.$feed.<id> what happens to all tasks for WatchFor
 )
 
 // Limits of queries and answers.

@@ -36,6 +36,15 @@ func Failures(history string) []Failed {
 	return all[max(len(all)-maxFailed, 0):]
 }
 
+// ErrorOf is the beginning of the error of the last attempt, as its worker has reported it.
+func ErrorOf(o *tasks.Outcome) string {
+	var f Failure
+	if body, ok := o.Body.(*frame.Finding); ok && json.Unmarshal(body.Data, &f) == nil {
+		return beginning(f.Error, maxFailedText)
+	}
+	return ""
+}
+
 // AddFailure continues a history with an attempt that has just ended. The attempt may be its last
 // one already. A zero attempt adds nothing.
 func AddFailure(history string, o *tasks.Outcome, now time.Time) string {
@@ -49,10 +58,7 @@ func AddFailure(history string, o *tasks.Outcome, now time.Time) string {
 		Epoch: o.Attempt.Epoch, Attempt: o.Attempt.N, Cause: o.Cause, Worker: o.Instance,
 		Ended: now.UTC().Truncate(time.Millisecond), Ran: o.Ran / 1000,
 	}
-	var f Failure
-	if body, ok := o.Body.(*frame.Finding); ok && json.Unmarshal(body.Data, &f) == nil {
-		last.Error = beginning(f.Error, maxFailedText)
-	}
+	last.Error = ErrorOf(o)
 	if all = append(all, last); len(all) > maxFailed {
 		all = all[len(all)-maxFailed:]
 	}

@@ -57,6 +57,9 @@ func (t Talk) Done(audience string) string { return t.prefix + "done." + audienc
 // Event is where a scheduler tells what happens to a task that is watched.
 func (t Talk) Event(task string) string { return t.prefix + "event." + task }
 
+// Feed is where a scheduler tells one client what happens to all tasks. No task has such an id.
+func (t Talk) Feed(name string) string { return t.Event("$feed." + name) }
+
 // Ctl is where clients ask the scheduler.
 func (t Talk) Ctl() string { return t.prefix + "ctl" }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/feeds"
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -19,6 +20,7 @@ type queries struct {
 	loop
 	out      sender
 	shortage *shortage
+	feeds    *feeds.Feeds
 	waiting  atomic.Int32 // questions that wait for the loop
 }
 
@@ -49,6 +51,14 @@ func (q *queries) handle(m *nats.Msg) {
 		q.respond(m.Reply, q.answerStatus(query))
 	case control.OpWatch:
 		q.respond(m.Reply, q.answerWatch(query))
+	case control.OpFeed:
+		if q.rules.Settled() {
+			a := q.feeds.Begin(query, time.Now())
+			if a.OK {
+				q.step(tasks.Watched{For: control.WatchFor})
+			}
+			q.respond(m.Reply, a)
+		}
 	case control.OpList:
 		if q.rules.Settled() { // before, the rules may hold tasks that have ended; the client asks again
 			q.respond(m.Reply, q.answerList(query))
@@ -126,10 +136,13 @@ func (q *queries) answerList(query control.Query) control.Answer {
 	return a
 }
 
-// moved sends the new state of a task to the clients that watch it. They learn the end of the task
+// moved sends the new state of a task to the clients that watch it. Those of one task learn its end
 // from the stream.
 func (q *queries) moved(e *tasks.TaskChanged) {
-	if e.Outcome != nil {
+	if now := time.Now(); q.feeds.Wanted() {
+		q.feeds.Tell(changedStatus(e, now), now)
+	}
+	if e.Outcome != nil || !q.rules.Watching(e.Info.ID) {
 		return
 	}
 	if data, err := json.Marshal(statusOf(&e.Info, time.Now())); err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/assign/internal/feeds"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
@@ -35,6 +36,7 @@ type scheduler struct {
 	dispatcher *dispatcher
 	answers    *answers
 	reports    *reports
+	feeds      *feeds.Feeds
 	queries    *queries
 	members    *members
 	gauges     *gauges
@@ -95,7 +97,8 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
 	s.answers = newAnswers(t, l, known)
 	s.reports = newReports(t, l, out, known, s.writes, s.gauges)
-	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage}
+	s.feeds = feeds.New(func(name string, news []byte) { out.Send(t.talk.Feed(name), "", news) }, out.MaxPayload)
+	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage, feeds: s.feeds}
 	s.members = newMembers(t, l, known, s.dispatcher, s.answers)
 	s.effects = &effects{
 		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, members: s.members,
@@ -142,6 +145,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		retry := s.writes.retryDue(time.Now())
 		s.writes.flush()
 		s.announcer.flush()
+		s.feeds.Flush()
 		if s.failure != nil {
 			return s.failure
 		}

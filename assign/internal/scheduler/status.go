@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -19,6 +20,21 @@ func statusOf(g *tasks.TaskInfo, now time.Time) *control.Task {
 	}
 	if k := g.Keys; k != nil {
 		s.Keys = &control.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}
+	}
+	return s
+}
+
+// changedStatus is the state of a task to which something has happened, its end too.
+func changedStatus(e *tasks.TaskChanged, now time.Time) *control.Task {
+	s := statusOf(&e.Info, now)
+	o := e.Outcome
+	if o == nil {
+		return s
+	}
+	s.Submitted, s.Due, s.Ended = time.Time{}, time.Time{}, now
+	s.Attempts, s.Worker, s.Cause, s.Ran = o.Tries, o.Instance, o.Cause, time.Duration(o.Ran).Truncate(time.Microsecond)
+	if s.Progress = 1; o.Status != tasks.StatusSucceeded {
+		s.Progress, s.Error = 0, record.ErrorOf(o)
 	}
 	return s
 }

@@ -160,7 +160,8 @@ type (
 	Stale      struct{ Kind, Reason string }
 	// Refused says that the server refused a write of ours: op.
 	Refused struct{ Op string }
-	// TaskChanged says where a watched task is now; Outcome is set when it has ended.
+	// TaskChanged says where a watched task is now, or any task while all of them are watched.
+	// Outcome is set when it has ended.
 	TaskChanged struct {
 		Info    TaskInfo
 		Outcome *Outcome

@@ -190,7 +190,8 @@ type (
 		Ref        any
 	}
 
-	// Watched asks that what happens to a task be told by TaskChanged for a while.
+	// Watched asks that what happens to a task be told by TaskChanged for a while. An empty ID asks
+	// for all tasks, but not for their progress.
 	Watched struct {
 		ID  string
 		For time.Duration

@@ -112,6 +112,7 @@ func (s *Scheduler) move(t *task, to taskPhase) {
 	if to == ending {
 		t.run.before = t.state()
 	}
+	from := t.phase
 	t.phase = to
-	s.notice(t)
+	s.noticeMove(t, from)
 }

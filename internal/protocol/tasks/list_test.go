@@ -193,6 +193,44 @@ func TestWatching(t *testing.T) {
 	check("too late", b.pass(0))
 }
 
+// TestFeed: while all tasks are watched, what can be seen of any of them from outside is told, and
+// their progress is not.
+func TestFeed(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	check := func(what string, effects []Effect, want ...string) {
+		t.Helper()
+		var told []string
+		for _, m := range findAll[TaskChanged](effects) {
+			told = append(told, m.Info.ID+" "+string(m.Info.State))
+		}
+		expect(t, what, told, want...)
+	}
+	b.submit("before", Policy{}, nil)
+	first := b.pass(0)
+	check("unwatched", append(b.out, first...))
+	b.s.Step(b.now, Watched{"", time.Hour}, nil)
+	check("ended", b.storeAll(b.accept(first, "before")), "before succeeded")
+	b.out = nil
+	b.submit("x", Policy{}, nil)
+	check("submitted", b.out, "x pending")
+	push, _ := find[Assign](b.pass(0))
+	a := push.List[0]
+	check("accepted", b.step(Answered{200, push.Frame, []Answer{{a.ID, a.Attempt, Accepted}}}), "x running")
+	check("progress", b.step(Progressed{Session: 200, ID: "x", Attempt: a.Attempt, Ran: 1, Fraction: 0.1}))
+	effects := b.step(Done{Session: 200, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Failed}})
+	check("failed", effects, "x retrying")
+	check("noted", b.storeAll(effects))
+	push, _ = find[Assign](b.pass(30 * time.Second))
+	a = push.List[0]
+	b.step(Answered{200, push.Frame, []Answer{{a.ID, a.Attempt, Accepted}}})
+	check("given back", b.step(Done{Session: 200, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Released}}),
+		"x pending")
+	b.pass(time.Hour)
+	b.out = nil
+	b.submit("y", Policy{}, nil)
+	check("too late", b.out)
+}
+
 // TestATaskThatIsEndingSaysSo: the stream knows before the books that its outcome is stored.
 func TestATaskThatIsEndingSaysSo(t *testing.T) {
 	b := newBooks(t)

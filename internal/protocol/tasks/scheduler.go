@@ -90,7 +90,8 @@ type Scheduler struct {
 	expired           int                // tasks whose outcome is being stored since their deadline has passed
 
 	watched map[string]Instant // tasks, and until when
-	changed []string           // those of them that have in this step
+	feeding Instant            // until when what happens to all tasks is told
+	changed []string           // those of which it is told in this step
 
 	now   Instant
 	clock streamclock.Clock

@@ -2,8 +2,12 @@ package tasks
 
 const maxWatched = 4096
 
-// apply begins to tell what happens to a task, for a while.
+// apply begins to tell what happens to a task, or to all of them, for a while.
 func (e Watched) apply(s *Scheduler) {
+	if e.ID == "" {
+		s.feeding = s.now.Add(e.For)
+		return
+	}
 	if _, known := s.watched[e.ID]; !known && len(s.watched) >= maxWatched {
 		for id, until := range s.watched {
 			if until <= s.now {
@@ -32,15 +36,31 @@ func (s *Scheduler) notice(t *task) {
 	}
 }
 
+// noticeMove is notice for a task that was in another phase. About all tasks it is told that one is
+// new, that a worker has accepted it or gives it back, that an attempt has failed.
+func (s *Scheduler) noticeMove(t *task, from taskPhase) {
+	if s.feeding > s.now && (from == nowhere || from == running || t.phase == running || t.phase == noting) &&
+		t.phase != ending && t.phase != nowhere {
+		s.changed = append(s.changed, t.id())
+		return
+	}
+	s.notice(t)
+}
+
 func (s *Scheduler) emitChanged() {
+	why := s.reasons(s.now)
 	for i, id := range s.changed {
 		if i+1 < len(s.changed) && s.changed[i+1] == id {
 			continue
 		}
 		if s.watched[id] <= s.now {
 			delete(s.watched, id)
-		} else if t := s.tasks.get(id); t != nil {
-			s.emit(TaskChanged{Info: s.taskInfo(s.now, t, s.reasons(s.now))})
+			if s.feeding <= s.now {
+				continue
+			}
+		}
+		if t := s.tasks.get(id); t != nil {
+			s.emit(TaskChanged{Info: s.taskInfo(s.now, t, why)})
 		}
 	}
 	clear(s.changed)
@@ -49,7 +69,7 @@ func (s *Scheduler) emitChanged() {
 
 // tellEnded is the last that is told of a task.
 func (s *Scheduler) tellEnded(t *task, out *Outcome) {
-	if len(s.watched) == 0 || !s.Watching(t.id()) {
+	if s.feeding <= s.now && !s.Watching(t.id()) {
 		return
 	}
 	g := s.taskInfo(s.now, t, s.reasons(s.now))

@@ -38,12 +38,20 @@ func asks(t *testing.T, client *assign.Client) {
 		t.Errorf("told of %v", told)
 	}
 
+	all, err := assign.Events(within(t, time.Minute), client,
+		assign.EventOptions{States: []assign.State{assign.StateDead}})
+	if err != nil {
+		t.Fatalf("follow all: %v", err)
+	}
 	dies, err := assign.Submit(within(t, time.Minute), client, double, []byte("dies"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := dies.Wait(within(t, time.Minute)); !errors.Is(err, assign.ErrTaskDead) {
 		t.Errorf("the outcome of what dies is %v", err)
+	}
+	if e := <-all; e.Type != assign.EventEnded || e.Task.ID != dies.ID() {
+		t.Errorf("of all tasks: %+v", e)
 	}
 	if err := assign.Requeue(within(t, time.Minute), client, dies.ID()); err != nil {
 		t.Errorf("requeue: %v", err)

@@ -17,17 +17,45 @@ import (
 
 // filter is the flags that select tasks.
 type filter struct {
-	kinds        []string
-	prefix       string
-	headers      map[string]string
+	selection
 	since, until string
 }
 
-func (f *filter) flags(cmd *cobra.Command) {
+// selection is those of them that do not depend on time.
+type selection struct {
+	kinds   []string
+	prefix  string
+	headers map[string]string
+	states  []string
+}
+
+func (f *selection) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only tasks of these kinds")
 	flags.StringVar(&f.prefix, "prefix", "", "only tasks whose id begins with this")
 	flags.StringToStringVar(&f.headers, "header", nil, "only tasks that were submitted with this header, name=value")
+}
+
+// stateFlag adds the flag for states.
+func (f *selection) stateFlag(cmd *cobra.Command, of ...assign.State) {
+	names := make([]string, len(of))
+	for i, s := range of {
+		names[i] = string(s)
+	}
+	cmd.Flags().StringSliceVar(&f.states, "state", nil, "only tasks in these states: "+strings.Join(names, ", "))
+	cli.CompleteFlag(cmd, "state", names...)
+}
+
+func (f *selection) wanted() (states []assign.State) {
+	for _, s := range f.states {
+		states = append(states, assign.State(s))
+	}
+	return states
+}
+
+func (f *filter) flags(cmd *cobra.Command) {
+	f.selection.flags(cmd)
+	flags := cmd.Flags()
 	const when = ": an age such as 2h, or a time such as 2026-01-02T15:04:05Z"
 	flags.StringVar(&f.since, "since", "", "only tasks submitted, or ended, since then"+when)
 	flags.StringVar(&f.until, "until", "", "only tasks submitted, or ended, before then"+when)
@@ -35,7 +63,7 @@ func (f *filter) flags(cmd *cobra.Command) {
 
 // options are the flags for a list, or for an operation on all of it.
 func (f *filter) options() (o assign.ListOptions, err error) {
-	o = assign.ListOptions{Kinds: f.kinds, Prefix: f.prefix, Headers: f.headers}
+	o = assign.ListOptions{States: f.wanted(), Kinds: f.kinds, Prefix: f.prefix, Headers: f.headers}
 	if o.Since, err = moment("since", f.since); err != nil {
 		return o, err
 	}
@@ -62,7 +90,6 @@ func moment(flag, text string) (time.Time, error) {
 // bulk lets a command that does something to one task do it to all tasks that its flags select.
 type bulk struct {
 	filter
-	states           []string
 	possible         []assign.State
 	all, dry, yes    bool
 	cursor           string
@@ -100,12 +127,7 @@ which --cursor continues where it ended.`)
 	b.flags(cmd)
 	f := cmd.Flags()
 	if len(states) > 1 {
-		names := make([]string, len(states))
-		for i, s := range states {
-			names[i] = string(s)
-		}
-		f.StringSliceVar(&b.states, "state", nil, "only tasks in these states: "+strings.Join(names, ", "))
-		cli.CompleteFlag(cmd, "state", names...)
+		b.stateFlag(cmd, states...)
 	}
 	f.BoolVar(&b.all, "all", false, "all tasks")
 	f.BoolVar(&b.dry, "dry-run", false, "only count the tasks")
@@ -119,9 +141,6 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 	list, err := b.options()
 	if err != nil {
 		return err
-	}
-	for _, s := range b.states {
-		list.States = append(list.States, assign.State(s))
 	}
 	o := assign.BulkOptions{ListOptions: list, DryRun: true}
 	within := b.within

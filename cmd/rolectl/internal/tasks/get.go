@@ -16,14 +16,24 @@ import (
 )
 
 func getCommand(t *scope) *cobra.Command {
-	var result bool
+	var result, follow bool
 	cmd := &cobra.Command{
 		Use: "get TASK", Short: "Show one task, or its output with --result",
 		Long: `Show one task. For a task that is open or dead that includes its input, and each attempt that has failed: on which worker,
-when, and with which error. For a dead task it includes the stack of a panic, and until when the task is kept.`,
-		Example: "  rolectl tasks get -n jobs nightly-1\n  rolectl tasks get -n jobs nightly-1 --result | jq .",
-		Args:    cli.CheckArgs, ValidArgsFunction: t.completeTasks(),
+when, and with which error. For a dead task it includes the stack of a panic, and until when the task is kept.
+
+With --follow the command tells what happens to the task until the task has ended: a line for each event on a terminal,
+a JSON document on a line elsewhere. It exits with 0 if the task has succeeded, and else with 1.`,
+		Example: `  rolectl tasks get -n jobs nightly-1
+  rolectl tasks get -n jobs nightly-1 --result | jq .
+  rolectl tasks get -n jobs nightly-1 --follow && ./publish`,
+		Args: cli.CheckArgs, ValidArgsFunction: t.completeTasks(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if follow {
+				return t.withClient(cmd, -1, func(ctx context.Context, c *assign.Client) error {
+					return t.follow(ctx, c, args[0], result)
+				})
+			}
 			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				s, err := assign.Get(ctx, c, args[0])
 				if err != nil {
@@ -41,6 +51,7 @@ when, and with which error. For a dead task it includes the stack of a panic, an
 	}
 	cmd.Flags().BoolVar(&result, "result", false,
 		"write the output of the task unchanged; with -o json as a part of its document")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "tell what happens to the task until it has ended")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,12 +14,14 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
-// endedStates are the states of tasks that have ended.
-var endedStates = []assign.State{assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired}
+// endedStates are the states of tasks that have ended, openStates those of the others.
+var (
+	endedStates = []assign.State{assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired}
+	openStates  = []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
+)
 
 func listCommand(t *scope) *cobra.Command {
 	var only filter
-	var states []string
 	var most int
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List tasks, the open ones first",
@@ -33,9 +36,6 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 			o, err := only.options()
 			if err != nil {
 				return err
-			}
-			for _, s := range states {
-				o.States = append(o.States, assign.State(s))
 			}
 			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
 				found, more, err := listTasks(ctx, c, o, most)
@@ -62,13 +62,9 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 			})
 		},
 	}
-	f := cmd.Flags()
-	f.StringSliceVar(&states, "state", nil,
-		"only tasks in these states: pending, delayed, running, retrying, succeeded, dead, cancelled, expired")
-	cli.CompleteFlag(cmd, "state", "pending", "delayed", "running", "retrying", "succeeded", "dead", "cancelled",
-		"expired")
+	only.stateFlag(cmd, slices.Concat(openStates, endedStates)...)
 	only.flags(cmd)
-	f.IntVar(&most, "limit", 100, "maximum number of tasks")
+	cmd.Flags().IntVar(&most, "limit", 100, "maximum number of tasks")
 	return cmd
 }
 
