@@ -4,6 +4,7 @@ package live_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -78,7 +80,8 @@ func (s *stepped) steps(server int, d time.Duration, cut bool) {
 	s.beaten()
 }
 
-// beaten waits until every lease was written once more.
+// beaten waits until everybody has beaten once more: by the lease or, where that stands idle, by
+// the key beside it.
 func (s *stepped) beaten() {
 	s.t.Helper()
 	kv, err := s.a.KV()
@@ -94,11 +97,18 @@ func (s *stepped) beaten() {
 			if err != nil {
 				return false, fmt.Sprintf("%s: %v", key, err)
 			}
-			if since[key] == 0 {
-				since[key] = e.Revision()
+			last := e.Revision()
+			_, peer, _ := record.ParseKey(key)
+			if beat, err := kv.Get(ctx, record.IdleKey(peer)); err == nil {
+				last = max(last, beat.Revision())
+			} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+				return false, fmt.Sprintf("idle beats of %s: %v", peer.Instance, err)
 			}
-			if e.Revision() == since[key] {
-				return false, fmt.Sprintf("%s stands at %d", key, e.Revision())
+			if since[key] == 0 {
+				since[key] = last
+			}
+			if last == since[key] {
+				return false, fmt.Sprintf("%s stands at %d", key, last)
 			}
 		}
 		return true, ""
