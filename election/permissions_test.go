@@ -152,11 +152,13 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 		all := leading("a", "scheduler")
 		return slices.DeleteFunc(all, func(s string) bool { return strings.HasPrefix(s, subject) })
 	}
+	narrow := append(lacking("$JS.API.CONSUMER.CREATE"), "$JS.API.CONSUMER.CREATE.KV_roles.*.$KV.roles.c.>")
 	tests := map[string]struct {
 		publish   []string
 		subscribe []string
 		names     string
 	}{
+		"wide":     {narrow, listening, ".$KV.roles.>"}, // of those who lead
 		"info":     {lacking("$JS.API.STREAM.INFO"), listening, "$JS.API.STREAM.INFO.KV_roles"},
 		"consumer": {lacking("$JS.API.CONSUMER.CREATE"), listening, "$JS.API.CONSUMER.CREATE.KV_roles"},
 		"lease":    {lacking("$KV.roles.c.lease"), listening, "$KV.roles.c.lease.a"},
@@ -174,6 +176,9 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 				p := campaign(t, session, election.RoleConfig{Role: "scheduler"})
 				began := time.Now()
 				err := session.Open(within(t, time.Minute), natstest.Connect(t, s, as("a", &complaints)...))
+				if err == nil && name == "wide" {
+					t.Error("a session opens that cannot watch as a leader does")
+				}
 				if err == nil {
 					receive(t, "the session's end", after(session.Done()))
 					err = session.Err()

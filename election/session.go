@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/event"
@@ -160,95 +159,8 @@ func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 	}
 }
 
-const (
-	// offPatience is how long a server must seem to have no JetStream until we believe it: one that
-	// starts, or has lost sight of its cluster, looks like that for a while.
-	offPatience = 5 * time.Second
-	// sinkPatience is how long the end of a session waits for its sinks.
-	sinkPatience = time.Second
-)
-
-// openBucket opens the bucket, again and again while what is wrong may pass.
-func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
-	pace := backoff.NewExponentialBackOff()
-	pace.InitialInterval, pace.Multiplier, pace.MaxInterval, pace.RandomizationFactor = 50*time.Millisecond, 2,
-		5*time.Second, 0.1
-	attempts, began := 0, time.Now()
-	var last error
-	try := func() (*natskv.Bucket, error) {
-		attempts++
-		once, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		bucket, err := s.openBucketOnce(once, nc)
-		// A server that starts has no JetStream for a while, and one that lags an earlier revision.
-		lasting := (errors.Is(err, natskv.ErrJetStreamOff) || errors.Is(err, ErrStoreRegressed)) &&
-			time.Since(began) >= max(offPatience, s.cfg.TTL)
-		switch {
-		case err == nil:
-			return bucket, nil
-		case natskv.Permanent(err) || lasting:
-			return nil, backoff.Permanent(err)
-		}
-		if !errors.Is(ctx.Err(), context.Canceled) { // giving up is not a fault
-			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: public(err), Attempts: attempts})
-		}
-		last = err
-		return nil, err
-	}
-	bucket, err := backoff.Retry(ctx, try, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
-	switch {
-	case ctx.Err() != nil:
-		return nil, errors.Join(fmt.Errorf("election: open session: %w", ctx.Err()), public(last))
-	case err != nil:
-		return nil, public(err)
-	}
-	if s.cfg.TTL > bucket.MaxTTL() {
-		return nil, &ConfigError{
-			"TTL",
-			fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or recreate the bucket with "+
-				"\"rolectl bucket create %[3]s --max-ttl %[1]v\"", s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
-		}
-	}
-	payload := nc.MaxPayload()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room.limit(payload, bucket.Largest(), bucket.Name())
-	return bucket, s.room.check(0)
-}
-
-func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
-	b, err := s.reach.Open(ctx, nc, s.cfg.Bucket)
-	switch {
-	case s.cfg.BucketAutoCreate && errors.Is(err, natskv.ErrBucketNotFound):
-		if b, err = s.createBucket(ctx, nc); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, s.reach.Located(ctx, nc, err)
-	case s.cfg.BucketID != "" && b.Identity().ID != s.cfg.BucketID:
-		return nil, &natskv.OtherBucketError{
-			Bucket: b.Name(), Opened: natskv.Identity{ID: s.cfg.BucketID}, Found: b.Identity(),
-		}
-	}
-	if b.Last()+1 < s.cfg.MinEpoch { // a new bucket has none yet
-		return nil, &kindError{ErrStoreRegressed, fmt.Errorf(
-			"the last revision of bucket %q is %d, and epoch %d was given: it went back, so epochs would be given twice; "+
-				"stop every process that uses it, and run \"rolectl bucket adopt %[1]s\"",
-			b.Name(), b.Last(), s.cfg.MinEpoch)}
-	}
-	return b, nil
-}
-
-func (s *Session) createBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
-	cfg := natskv.Config{
-		Bucket: s.cfg.Bucket, Replicas: s.cfg.Replicas, Storage: s.cfg.Storage, MaxBytes: s.cfg.MaxBytes,
-		MaxTTL: max(natskv.DefaultMaxTTL, s.cfg.TTL), Reach: s.reach,
-	}
-	if err := cfg.MayCreate(ctx, nc); err != nil {
-		return nil, err
-	}
-	return natskv.Create(ctx, nc, cfg)
-}
+// sinkPatience is how long the end of a session waits for its sinks.
+const sinkPatience = time.Second
 
 // abort ends a session that never had a loop.
 func (s *Session) abort(err error) {

@@ -72,8 +72,7 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver, filte
 	if from > 0 {
 		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from
 	}
-	// The filter is part of the subject, so that a permission can be given for it.
-	subject := at.api("CONSUMER.CREATE") + "." + cfg.Name + "." + cfg.FilterSubject
+	subject := createSubject(at, cfg.Name, filter)
 	var a consumerAnswer
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -85,6 +84,28 @@ func createConsumer(ctx context.Context, nc *nats.Conn, at place, deliver, filte
 		return consumer{}, fmt.Errorf("create consumer: %w", err)
 	}
 	return consumer{name: cfg.Name, pending: a.NumPending}, nil
+}
+
+// createSubject is the subject on which a consumer is created. The filter is part of it, so that a
+// permission can be given for it.
+func createSubject(at place, name, filter string) string {
+	return at.api("CONSUMER.CREATE") + "." + name + "." + at.prefix + filter
+}
+
+// MayWatch finds out whether this user may watch the keys of a filter, without a watch: the server
+// is asked to change a consumer that does not exist, and any answer tells that it may be asked.
+// Errors: PermissionError, and those of the connection.
+func (b *Bucket) MayWatch(ctx context.Context, nc *nats.Conn, filter string) error {
+	at, name := b.place(), nuid.Next()
+	ask := consumerRequest{
+		Stream: at.stream, Config: jetstream.ConsumerConfig{Name: name, FilterSubject: at.prefix + filter}, Action: "update",
+	}
+	var a consumerAnswer
+	err := request(ctx, nc, at, createSubject(at, name, filter), ask, &a)
+	if a.Error != nil {
+		return nil
+	}
+	return err
 }
 
 // deleteSubject is the subject on which any message removes the consumer. The writer does not wait
