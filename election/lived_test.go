@@ -75,6 +75,36 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 	})
 }
 
+// TestInstanceComesBack: an instance with an id of its own that has ended its session leads at once
+// when it comes back, however long it was away, and so it does when it was killed.
+func TestInstanceComesBack(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		other := open(t, s, instance("b"))
+		lead(t, other, election.RoleConfig{Role: "theirs"})
+		for away := range 12 {
+			for _, killed := range []bool{false, true} {
+				nc := natstest.Connect(t, s)
+				session := unopened(t, instance("a"))
+				begun := time.Now()
+				if err := session.Open(t.Context(), nc); err != nil {
+					t.Fatal(err)
+				}
+				lead(t, session, election.RoleConfig{Role: "ours"})
+				if took := time.Since(begun); took > time.Second {
+					t.Errorf("away for %d minutes: it leads after %v", away, took)
+				}
+				if !killed {
+					if err := session.Close(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				nc.Close()
+				time.Sleep(time.Minute + time.Duration(away)*time.Minute) // a minute more, so that the other one has killed it
+			}
+		}
+	})
+}
+
 // TestWantedRoleIsRemembered: a role whose only candidate is paused for a day keeps its record and
 // its reason, and is led again at once when the candidate is resumed, at a higher epoch. So is a
 // role that was removed meanwhile.

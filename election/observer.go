@@ -192,8 +192,9 @@ func (o *Observer) take(b batch) error {
 	return nil
 }
 
-// forget drops the roles whose record was removed long ago.
+// forget drops the roles whose record was removed long ago, and the sessions that ended long ago.
 func (o *Observer) forget(now record.Instant) {
+	o.view.Sweep(now)
 	for len(o.removed) > 0 && o.removed[0].Seen.Add(o.view.MaxTTL) <= now {
 		r := o.removed[0]
 		o.removed[0] = nil

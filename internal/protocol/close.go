@@ -63,7 +63,7 @@ func (m *Machine) removeIdleBeat() {
 		entry: record.Entry{Kind: record.KindIdle, Peer: p.Peer, Form: record.FormMarker},
 	}, Write{
 		Key: record.IdleKey(p.Peer), Delete: true, GuardKey: record.LeaseKey(p.Peer), GuardRevision: p.Revision,
-		TTL: m.cfg.tombstoneTTL(),
+		TTL: m.cfg.tombstone(),
 	}, nil)
 }
 
@@ -79,7 +79,7 @@ func (m *Machine) removeMember() {
 	m.put(pending{
 		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstoneTTL()}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstone()}, nil)
 }
 
 func (m *Machine) writeClosed() {
@@ -88,7 +88,7 @@ func (m *Machine) writeClosed() {
 	m.put(pending{
 		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},
-	}, Write{Key: record.LeaseKey(m.self.Peer), TTL: m.cfg.tombstoneTTL()}, rec)
+	}, Write{Key: record.LeaseKey(m.self.Peer), Delete: true, TTL: m.cfg.tombstone()}, rec)
 }
 
 func (m *Machine) closeWritten(p pending, w Written, mine bool) {

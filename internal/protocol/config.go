@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
 // Config fixes what one machine does for its whole life. Durations are those of architecture.md;
@@ -85,11 +86,8 @@ const (
 // and that nobody wants, is forgotten then.
 const VacancyTTL = 24 * time.Hour
 
-// tombstoneTTL is the server-side TTL of what tells that a session has ended: the closed or killed
-// lease, and the marker in place of its member record. Every process that still leads has had a
-// watch within L_max that showed it, twice L_max is enough, and the server's clock may be a second
-// early. So sessions that ended leave nothing behind after some minutes.
-func (c *Config) tombstoneTTL() time.Duration { return 2*c.MaxTTL + time.Second }
+// tombstone is the server-side TTL of what tells that a session has ended.
+func (c *Config) tombstone() time.Duration { return view.Tombstone(c.MaxTTL) }
 
 // backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten
 // the slow lane.

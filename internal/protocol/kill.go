@@ -258,7 +258,7 @@ func (m *Machine) kill(p *PeerView) {
 	m.put(pending{
 		purpose: forKill, peer: p, expect: standing(p.Form, p.Revision), stood: p.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: p.Peer, Form: record.FormRecord, Lease: rec},
-	}, Write{Key: record.LeaseKey(p.Peer), TTL: m.cfg.tombstoneTTL()}, rec)
+	}, Write{Key: record.LeaseKey(p.Peer), Delete: true, TTL: m.cfg.tombstone()}, rec)
 }
 
 // mayReap reports whether a member record stands for a session that is dead.
@@ -272,7 +272,7 @@ func (m *Machine) reap(p *PeerView) {
 	m.put(pending{
 		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstoneTTL()}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstone()}, nil)
 }
 
 func (m *Machine) killWritten(p pending, w Written) {

@@ -96,6 +96,7 @@ func (m *Machine) Step(now record.Now, ev Event, out []Effect) []Effect {
 	m.now, m.out = now, out
 	if m.phase != ended {
 		m.expire()
+		m.view.Sweep(now.Observer)
 		ev.apply(m)
 		m.settle()
 	}

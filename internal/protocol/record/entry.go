@@ -39,10 +39,7 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 	e := Entry{Revision: revision, Form: FormRecord}
 	e.Kind, e.Peer, e.Name = ParseKey(key)
 	if marker {
-		e.Form = FormMarker
-		if r, err := DecodeRole(value, maxTTL); err == nil && e.Kind == KindRole && r.Vacant && !r.Forced {
-			e.Form = FormRemoved
-		}
+		e.readMarker(value, maxTTL)
 		return e
 	}
 	var err error
@@ -65,4 +62,21 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 		e.Form, e.Problem = FormGarbage, err.Error()
 	}
 	return e
+}
+
+// readMarker reads what a marker replaces, if its writer has said that. A session that has ended is
+// a record of its end: the server leaves no marker of its own when that one expires.
+func (e *Entry) readMarker(value []byte, maxTTL time.Duration) {
+	e.Form = FormMarker
+	switch {
+	case len(value) == 0:
+	case e.Kind == KindLease:
+		if l, err := DecodeLease(value, maxTTL); err == nil && !l.Alive() {
+			e.Form, e.Lease = FormRecord, l
+		}
+	case e.Kind == KindRole:
+		if r, err := DecodeRole(value, maxTTL); err == nil && r.Vacant && !r.Forced {
+			e.Form = FormRemoved
+		}
+	}
 }

@@ -45,6 +45,13 @@ func TestDecodeForms(t *testing.T) {
 	}{
 		{"c.lease.a", string(Encode(goodLease)), false, FormRecord},
 		{"c.lease.a", "", true, FormMarker},
+		{"c.lease.a", `{"v":1,"state":"closed","session":7}`, true, FormRecord}, // a session's end, said by the writer
+		{"c.lease.a", `{"v":1,"state":"killed","by":"b"}`, true, FormRecord},
+		{"c.lease.a", string(Encode(goodLease)), true, FormMarker}, // proves no end
+		{"c.lease.a", `{"v":1,"state":"revoked","by":"b"}`, true, FormMarker},
+		{"c.lease.a", `{"v":2,"state":"closed"}`, true, FormMarker},
+		{"c.member.a", `{"v":1,"state":"closed","session":7}`, true, FormMarker},
+		{"c.role.r", `{"v":1,"state":"closed","session":7}`, true, FormMarker},
 		{"c.lease.a", "", false, FormGarbage},
 		{"c.lease.a", `{"v":2,"session":"no number any more"}`, false, FormNewer},
 		{"c.lease.a", `{"v":0}`, false, FormGarbage},

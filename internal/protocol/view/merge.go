@@ -72,7 +72,8 @@ func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 // stale reports whether an entry tells nothing new. A key found missing by a lagging snapshot comes
 // back as it was.
 func stale(revision, known uint64, form record.Form) bool {
-	return revision < known || revision == known && form != record.FormMissing
+	gone := form == record.FormMissing || form == record.FormNone
+	return revision < known || revision == known && !gone
 }
 
 func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, R]) {
@@ -121,7 +122,7 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 			n.Roles = append(n.Roles, v.Mention(name))
 		}
 	}
-	v.forget(p)
+	v.forget(now, p)
 }
 
 func (v *View[P, R]) mergeMember(now record.Instant, e *record.Entry, n *News[P, R]) {
@@ -135,7 +136,7 @@ func (v *View[P, R]) mergeMember(now record.Instant, e *record.Entry, n *News[P,
 	v.ignored(e, record.MemberKey(p.Peer), n)
 	if e.Form != record.FormRecord {
 		v.setMember(p, nil, n)
-		v.forget(p)
+		v.forget(now, p)
 		return
 	}
 	v.setMember(p, e.Member, n)
@@ -212,7 +213,7 @@ func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64,
 		n.Peers = append(n.Peers, p)
 	}
 	if former != nil {
-		v.forget(former)
+		v.forget(now, former)
 	}
 	n.Roles = append(n.Roles, r)
 	v.noticeLeader(r, n)
@@ -228,112 +229,6 @@ func (v *View[P, R]) TakeBack(now record.Instant, r *Role[P, R], n *News[P, R]) 
 func (v *View[P, R]) TakeBackMember(p *Peer[P, R], n *News[P, R]) {
 	p.MemberRevision, p.MemberForm, p.memberOlder, p.memberDenied = 0, record.FormMissing, false, false
 	v.setMember(p, nil, n)
-}
-
-// BeginWatch starts a new generation: what the coming snapshot does not deliver may be gone. If it
-// is not wide the view forgets the workers but keep, whose records such a watch does not carry.
-func (v *View[P, R]) BeginWatch(w Watch, keep record.Peer) {
-	v.gen++
-	v.delivered, v.own, v.known, v.single, v.whole, v.forgotten = 0, 0, w.Known, w.Single, false, nil
-	v.wide, v.split = w.Wide, w.Split
-	v.begun, v.blind, v.lags, v.doubted = w.Begun, !w.Told || w.Behind, false, false
-	if v.reaches = 0; w.Single {
-		v.reaches = w.Last
-	}
-	if v.blind && v.begun >= v.doubt.due() {
-		v.doubt.again = v.begun.Add(BackPatience)
-	}
-	for _, r := range v.roleList {
-		r.Delivered = 0
-	}
-	for _, p := range v.peerList {
-		p.older, p.memberOlder = false, false
-	}
-	if w.Last < w.Known {
-		v.noteOlder(w.Last+1, w.Told)
-	}
-	v.ownIdle = w.OwnIdle
-	if w.Wide && w.Remember {
-		v.forgotten = map[record.Peer]struct{}{}
-	}
-	if w.Wide {
-		return
-	}
-	for i := len(v.peerList) - 1; i >= 0; i-- {
-		if p := v.peerList[i]; p.Peer.Class == record.Worker && p.Peer != keep {
-			v.drop(p)
-		}
-	}
-}
-
-// EndSnapshot marks what the snapshot did not hold as missing. A record newer than all that the
-// snapshot is known to hold may just not have reached a replica that lags, and replicas may lag one
-// after the other: it is missing only when the store has refused a write which expected it. A
-// record that it shows older, and the store has refused, is not there either. Mostly that proves a
-// loss in the end, but if the doubt cannot be settled in its time the older record is taken for the
-// present one; again says that another watch is to show it. Not missing is the record of a role
-// that an open write of ours may have replaced. A mistake here costs a refused write, never safety.
-func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool, n *News[P, R]) (again bool) {
-	gone := func(class record.Class, gen uint32, revision uint64, denied bool) bool {
-		reaches := max(v.delivered, v.reaches)
-		if v.split && class == record.Worker {
-			reaches = max(v.own, v.reaches)
-		}
-		return gen < v.gen && (denied || revision <= reaches)
-	}
-	unsettled := v.blind && v.doubt.known != 0 && v.begun >= v.doubt.due()
-	lost := func(older, denied bool) bool { return older && denied && unsettled }
-	for _, p := range v.peerList {
-		if p.Form == record.FormNone && !v.complete {
-			p.Seen = now // only now does its absence mean anything
-		}
-		if isLost := lost(p.older, p.denied); isLost || p.Form != record.FormNone && p.Form != record.FormMissing &&
-			gone(p.Peer.Class, p.gen, p.Revision, p.denied) {
-			if isLost {
-				p.Revision, p.older, p.denied, again = 0, false, false, true
-			}
-			v.keepSigns(p)
-			belonged := p.Belongs()
-			v.setLease(p, record.FormMissing, record.Lease{})
-			p.Seen = now
-			v.offered(p, belonged, n)
-			v.cannotRead(now, p)
-			for _, r := range p.Holds {
-				v.noticeLeader(r, n)
-			}
-			v.noticeMember(p, n)
-		}
-		switch {
-		case lost(p.memberOlder, p.memberDenied):
-			v.TakeBackMember(p, n)
-			again = true
-		case p.MemberForm != record.FormNone && p.MemberForm != record.FormMissing &&
-			gone(p.Peer.Class, p.memberGen, p.MemberRevision, p.memberDenied):
-			p.MemberForm = record.FormMissing
-			v.setMember(p, nil, n)
-		}
-		n.Peers = append(n.Peers, p)
-	}
-	for _, r := range v.roleList {
-		if r.Form != record.FormNone && r.Form != record.FormMissing && gone(record.Candidate, r.gen, r.Revision, r.denied) &&
-			(open == nil || !open(r)) {
-			form := record.FormMissing
-			if r.Form == record.FormRemoved { // its marker has left, and it is what it was before
-				form = record.FormNone
-			}
-			v.setRole(now, r, r.Revision, form, record.Role{}, n)
-		}
-		n.Roles = append(n.Roles, r)
-	}
-	for i := len(v.peerList) - 1; i >= 0; i-- {
-		v.forget(v.peerList[i])
-	}
-	v.whole, v.wholeSince = true, now
-	v.settleDoubt()
-	if !v.complete {
-		v.complete, v.since = true, now
-	}
-	return again
 }
 
 // Deny takes in that the store has refused a write of e because its key does not stand at that

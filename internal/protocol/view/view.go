@@ -1,7 +1,6 @@
 package view
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -24,20 +23,21 @@ type View[P, R any] struct {
 	// forgotten are the peers that the present watch over everything has shown to be gone, if somebody
 	// is to ask for them.
 	forgotten  map[record.Peer]struct{}
-	idlers     int         // other candidates whose lease stands idle
-	self       *Peer[P, R] // our own slot, never forgotten; nil for an observer
-	last       uint64      // the highest revision seen
-	delivered  uint64      // the highest one of the present watch
-	own        uint64      // if the present watch is split, the same of the one over workers
-	known      uint64      // the highest one seen before the present watch was made
-	single     bool        // the present watch is over a store with one replica
-	regressed  bool        // the store has lost what was known
-	gen        uint32      // counts watches: an entry that the present one did not deliver may be gone
-	complete   bool        // one initial snapshot has arrived whole
-	wide       bool        // the present watch carries every key
-	split      bool        // the records of workers come by a watch of their own
-	whole      bool        // and its snapshot has arrived whole
-	ownIdle    bool        // it carries our own idle beats
+	swept      record.Instant // when all peers were last looked at for what has left
+	idlers     int            // other candidates whose lease stands idle
+	self       *Peer[P, R]    // our own slot, never forgotten; nil for an observer
+	last       uint64         // the highest revision seen
+	delivered  uint64         // the highest one of the present watch
+	own        uint64         // if the present watch is split, the same of the one over workers
+	known      uint64         // the highest one seen before the present watch was made
+	single     bool           // the present watch is over a store with one replica
+	regressed  bool           // the store has lost what was known
+	gen        uint32         // counts watches: an entry that the present one did not deliver may be gone
+	complete   bool           // one initial snapshot has arrived whole
+	wide       bool           // the present watch carries every key
+	split      bool           // the records of workers come by a watch of their own
+	whole      bool           // and its snapshot has arrived whole
+	ownIdle    bool           // it carries our own idle beats
 	wholeSince record.Instant
 	since      record.Instant
 	// unread is until when somebody may trust a session whose lease is gone or cannot be read: it
@@ -207,22 +207,6 @@ func (v *View[P, R]) peer(p record.Peer) *Peer[P, R] {
 	return e
 }
 
-// forget drops a peer that nothing in the bucket speaks of any more, so that instance ids which
-// come and go do not fill the memory. The dropped record could only have made somebody wait longer:
-// a marker proves nothing.
-func (v *View[P, R]) forget(p *Peer[P, R]) {
-	if p == v.self || p.Form == record.FormRecord || p.Form == record.FormGarbage || p.Form == record.FormNewer ||
-		p.Member != nil || len(p.Holds) > 0 || p.Booked > 0 {
-		return
-	}
-	if v.peers[p.Peer] == p {
-		v.drop(p)
-		if v.forgotten != nil {
-			v.forgotten[p.Peer] = struct{}{}
-		}
-	}
-}
-
 // Book notes that something of ours waits for the end of a session of p, unless that is known.
 // Until then p is not forgotten, however little is known of it.
 func (v *View[P, R]) Book(now record.Instant, p record.Peer, session uint64, n *News[P, R]) {
@@ -233,24 +217,6 @@ func (v *View[P, R]) Book(now record.Instant, p record.Peer, session uint64, n *
 	e.awaited(now)
 	e.Booked = max(e.Booked, session)
 	n.Peers = append(n.Peers, e)
-}
-
-func (v *View[P, R]) drop(p *Peer[P, R]) {
-	v.setLease(p, record.FormNone, record.Lease{})
-	if p.Member != nil {
-		for name := range p.Member.Roles {
-			r := v.Mention(name)
-			v.count(r, p.offers(p.Member, p.Belongs(), name), false, nil)
-			r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
-		}
-	}
-	last := v.peerList[len(v.peerList)-1]
-	last.place = p.place
-	v.peerList[p.place] = last
-	v.peerList[len(v.peerList)-1] = nil
-	v.peerList = v.peerList[:len(v.peerList)-1]
-	delete(v.peers, p.Peer)
-	p.Member = nil // a list that still has it finds nothing to do
 }
 
 // Own returns the entry of the owner's own slot, which is never forgotten.
@@ -270,31 +236,6 @@ func (v *View[P, R]) Mention(name string) *Role[P, R] {
 		v.roleList = append(v.roleList, r)
 	}
 	return r
-}
-
-// ForgetAt is from when a role may be forgotten, on the observer's scale: nothing stands in the
-// bucket that speaks of it, and nobody leads it by a record that is lost. ok is false while
-// something stands.
-func (v *View[P, R]) ForgetAt(r *Role[P, R]) (due record.Instant, ok bool) {
-	switch {
-	case len(r.Candidates) > 0 || v.roles[r.Name] != r:
-		return 0, false
-	case r.Form == record.FormNone:
-		return r.Waits, v.complete
-	case r.Form == record.FormMarker || r.Form == record.FormMissing || r.Form == record.FormRemoved:
-		return max(r.Waits, r.Seen.Add(v.MaxTTL)), true
-	}
-	return 0, false
-}
-
-// ForgetRole drops a role, so that names which come and go do not fill the memory.
-func (v *View[P, R]) ForgetRole(r *Role[P, R]) {
-	last := v.roleList[len(v.roleList)-1]
-	last.at = r.at
-	v.roleList[r.at] = last
-	v.roleList[len(v.roleList)-1] = nil
-	v.roleList = v.roleList[:len(v.roleList)-1]
-	delete(v.roles, r.Name)
 }
 
 func (p *Peer[P, R]) release(r *Role[P, R]) {

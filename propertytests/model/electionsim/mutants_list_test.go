@@ -192,8 +192,8 @@ var all = []mutants.Mutant{
 	}},
 	{Name: "views go back", Edits: []mutants.Edit{
 		{
-			"return revision < known || revision == known && form != record.FormMissing",
-			"return revision == known && form != record.FormMissing",
+			"return revision < known || revision == known && !gone",
+			"return revision == known && !gone",
 		},
 	}, By: &losses},
 	{Name: "the last record read was the last one written", Edits: []mutants.Edit{
@@ -492,19 +492,19 @@ var all = []mutants.Mutant{
 		{"len(p.Holds) > 0 || p.Booked > 0 {", "len(p.Holds) > 0 {"},
 	}, By: &beside},
 	{Name: "what tells of an end leaves with the longest lease", Edits: []mutants.Edit{
-		{"return 2*c.MaxTTL + time.Second", "return c.MaxTTL"},
+		{"return 2*maxTTL + time.Second }", "return maxTTL }"},
 	}, By: &beside},
 	{Name: "the name of a deleted role is forgotten at once", Edits: []mutants.Edit{
 		{"return max(r.Waits, r.Seen.Add(v.MaxTTL)), true", "return r.Waits, true"},
 	}, By: &beside},
 	{Name: "a role that was deleted is free like one that was removed", Edits: []mutants.Edit{
 		{
-			"err == nil && e.Kind == KindRole && r.Vacant && !r.Forced {",
-			"(err == nil || r.Vacant || true) && e.Kind == KindRole {",
+			"if r, err := DecodeRole(value, maxTTL); err == nil && r.Vacant && !r.Forced {",
+			"if r, err := DecodeRole(value, maxTTL); err == nil || r.Vacant || true {",
 		},
 	}},
 	{Name: "a marker with a vacancy by force is one of a removal", Edits: []mutants.Edit{
-		{"e.Kind == KindRole && r.Vacant && !r.Forced {", "e.Kind == KindRole && r.Vacant {"},
+		{"err == nil && r.Vacant && !r.Forced {", "err == nil && r.Vacant {"},
 	}, By: &beside},
 	{Name: "a removed role is waited for like a deleted one", Edits: []mutants.Edit{
 		{"\tcase record.FormRemoved:\n\t\treturn rv.Seen, true\n", ""},
@@ -523,6 +523,24 @@ var all = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "the vacancy of a role that is wanted expires", Edits: []mutants.Edit{
 		{"\t\t\tm.keepVacancy(r)\n", "\t\t\t_ = m.keepVacancy\n"},
+	}, By: &beside},
+	{Name: "a vacancy by force is one in order before all have waited", Edits: []mutants.Edit{
+		{"\t\tdue = max(due, free)\n", "\t\t_ = free\n"},
+	}, By: &beside},
+	{Name: "a marker with a live lease is an end", Edits: []mutants.Edit{
+		{"err == nil && !l.Alive() {", "err == nil {"},
+	}, By: &beside},
+	{Name: "who has ended is forgotten at once", Edits: []mutants.Edit{
+		{"if p.Lease.Alive() || now.Sub(p.Seen) < Tombstone(v.MaxTTL) {", "if p.Lease.Alive() {"},
+	}, By: &beside},
+	{Name: "who has ended is never forgotten", Edits: []mutants.Edit{
+		{"if p.Lease.Alive() || now.Sub(p.Seen) < Tombstone(v.MaxTTL) {", "if p.Form == record.FormRecord {"},
+	}, By: &beside},
+	{Name: "a tombstone that has left is waited for", Edits: []mutants.Edit{
+		{"if p.Form == record.FormRecord && !p.Lease.Alive() { // its tombstone has left", "if false {"},
+	}, By: &beside},
+	{Name: "a tombstone that has left is never shown again", Edits: []mutants.Edit{
+		{"gone := form == record.FormMissing || form == record.FormNone", "gone := form == record.FormMissing"},
 	}, By: &beside},
 	{Name: "a vacancy by force stays one", Edits: []mutants.Edit{
 		{"rec.Forced, rec.Next = false, \"\"", "rec.Next = \"\""},
