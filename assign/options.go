@@ -58,8 +58,17 @@ func WithUnique(key string) SubmitOption {
 func WithDelay(d time.Duration) SubmitOption {
 	return func(s *submission) {
 		p := s.Edit()
+		p.At = 0
 		p.Duration("WithDelay", &p.Delay, d, "no delay")
 	}
+}
+
+// At makes the task due at a time, by the clock of the NATS server: so a wrong clock of the
+// submitter or of the scheduler changes nothing. A time in the past is at once. The time is within
+// the next 10 years, and before the deadline of the task. At and [WithDelay] replace each other:
+// the last one counts.
+func At(t time.Time) SubmitOption {
+	return func(s *submission) { s.Edit().Start("At", t, time.Now()) }
 }
 
 // WithDeadline ends the task that long after its submission: it expires, whether it runs or waits.

@@ -72,6 +72,13 @@ func RecurHeader(name, value string) RecurOption {
 	}
 }
 
+// RecurVersion is the version of the definition, 0 to 2^53. Default 0. A definition never replaces
+// one of a higher version: so a program of an earlier release that starts again during a deploy
+// does not undo the later one. Of two definitions of one version the last one is stored.
+func RecurVersion(n int) RecurOption {
+	return func(r *record.Recurrence) { r.DefinitionVersion = n }
+}
+
 const defaultCatchUpWindow = time.Minute
 
 // Recur has the leader submit a task at each tick of a schedule. spec is a cron expression of five
@@ -82,8 +89,9 @@ const defaultCatchUpWindow = time.Minute
 //
 // The definition is stored under name, of at most 178 bytes, and needs no leader. A program may
 // call Recur whenever it starts: the same definition is not written again. A different definition
-// replaces the stored one, and its ticks count from then on. If programs of two versions both call
-// Recur, their definitions replace each other in turn.
+// replaces the stored one, unless that has a higher [RecurVersion]: then Recur changes nothing and
+// returns nil. With the same schedule and zone it continues: ticks that are due are fired as its
+// CatchUp says. With another schedule its ticks count from then on.
 //
 // Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule that has no tick within five years),
 // ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent

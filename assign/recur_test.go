@@ -2,6 +2,8 @@ package assign_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +15,14 @@ import (
 
 func recurrences(t *testing.T, c assign.Submitter) []assign.Recurrence {
 	t.Helper()
-	all, err := assign.Recurrences(t.Context(), c)
+	page, err := assign.ListRecurrences(t.Context(), c, assign.RecurrenceListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	if page.Next != "" {
+		t.Fatal("there is another page")
+	}
+	return page.Recurrences
 }
 
 func TestRecurringTasks(t *testing.T) {
@@ -97,6 +102,127 @@ func TestSameRecurrenceIsWrittenOnce(t *testing.T) {
 	})
 }
 
+// TestRedefinitionKeepsDueTicks: a recurrence that gets another input or another treatment fires
+// the ticks that were due before, and no tick twice; one that gets another schedule begins then.
+func TestRedefinitionKeepsDueTicks(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		ran := newTally()
+		c := New(t, s)
+		define := func(spec string, input int) {
+			t.Helper()
+			if err := assign.Recur(t.Context(), c, double, "often", spec, input,
+				assign.CatchUp(assign.CatchUpAll)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		define("@every 7s", 1)
+		time.Sleep(30 * time.Second) // nobody leads: four ticks are due
+		define("@every 7s", 2)
+		if next := recurrences(t, c)[0].Next; next.After(time.Now()) {
+			t.Errorf("the next tick is at %v, and it is %v", next, time.Now())
+		}
+		leader(t, newNode(t, s, "a", doubling(t, "a", ran)))
+		for i := range 6 { // programs of two versions, which restart again and again
+			time.Sleep(5 * time.Second)
+			define("@every 7s", 3+i%2)
+		}
+		time.Sleep(4 * time.Second)
+		all := len(ran.of)
+		if all < 8 || all > 10 { // in 64 s, and perhaps a second for the election
+			t.Errorf("%d ticks in 64 s: %v", all, ran.of)
+		}
+		for id, n := range ran.of {
+			if n != 1 {
+				t.Errorf("%s ran %d times", id, n)
+			}
+		}
+		define("@every 50s", 9)
+		time.Sleep(45 * time.Second)
+		if more := len(ran.of) - all; more > 1 { // one of the former schedule may have been due
+			t.Errorf("%d ticks of another schedule before its first", more)
+		}
+	})
+}
+
+// TestAnEarlierReleaseDoesNotRedefine: programs of two versions that start again in turn.
+func TestAnEarlierReleaseDoesNotRedefine(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		define := func(spec string, version int) {
+			t.Helper()
+			if err := assign.Recur(t.Context(), c, double, "x", spec, 1, assign.RecurVersion(version)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			spec    string
+			version int
+			want    string
+		}{
+			{"@hourly", 0, "@hourly"},
+			{"@daily", 2, "@daily"},
+			{"@hourly", 0, "@daily"},
+			{"@weekly", 1, "@daily"},
+			{"@monthly", 2, "@monthly"},
+		} {
+			define(step.spec, step.version)
+			r, err := assign.GetRecurrence(t.Context(), c, "x")
+			if err != nil || r.Spec != step.want {
+				t.Errorf("after %+v: %+v, %v", step, r, err)
+			}
+		}
+		if _, err := assign.GetRecurrence(t.Context(), c, "y"); !errors.Is(err, assign.ErrRecurrenceNotFound) {
+			t.Errorf("one that is not defined: %v", err)
+		}
+		if _, err := assign.GetRecurrence(t.Context(), c, "y..z"); !errors.Is(err, assign.ErrInvalidName) {
+			t.Errorf("a name that cannot be: %v", err)
+		}
+	})
+}
+
+// TestRecurrencesPageByPage: each is listed once, whatever the size of a page.
+func TestRecurrencesPageByPage(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		const n = 25
+		for i := range n {
+			if err := assign.Recur(t.Context(), c, double, fmt.Sprintf("r%d.%02d", i%2, i), "@hourly", i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := assign.RemoveRecurrence(t.Context(), c, "r0.10"); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []assign.RecurrenceListOptions{{Limit: 1}, {Limit: 7}, {}, {Prefix: "r1.", Limit: 4}} {
+			var names []string
+			for {
+				page, err := assign.ListRecurrences(t.Context(), c, o)
+				if err != nil || o.Limit > 0 && len(page.Recurrences) > o.Limit {
+					t.Fatalf("%+v: %d recurrences, %v", o, len(page.Recurrences), err)
+				}
+				for _, r := range page.Recurrences {
+					names = append(names, r.Name)
+				}
+				if o.Cursor = page.Next; o.Cursor == "" {
+					break
+				}
+			}
+			want := n - 1
+			if o.Prefix != "" {
+				want = n / 2
+			}
+			if !slices.IsSorted(names) && o.Prefix != "" || len(names) != want || len(slices.Compact(slices.Sorted(
+				slices.Values(names)))) != want {
+				t.Errorf("%+v: %d names, want %d: %v", o, len(names), want, names)
+			}
+		}
+		_, err := assign.ListRecurrences(t.Context(), c, assign.RecurrenceListOptions{Cursor: "ended.7"})
+		says(t, err, assign.ErrInvalidCursor, "ended.7")
+		_, err = assign.ListRecurrences(t.Context(), c, assign.RecurrenceListOptions{Limit: 501})
+		says(t, err, assign.ErrInvalidOption, "501")
+	})
+}
+
 func TestRecurrencesThatCannotBe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
@@ -114,6 +240,7 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 				says: "Atlantis",
 			},
 			{name: "x", spec: "@hourly", option: assign.CatchUp("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
+			{name: "x", spec: "@hourly", option: assign.RecurVersion(-1), want: assign.ErrInvalidOption, says: "-1"},
 			{
 				name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption,
 				says: "MaxAttempts(0): use 1",

@@ -2,9 +2,12 @@ package assign
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Recurrence is a definition as it is stored, with its last and its next tick.
@@ -15,6 +18,8 @@ type Recurrence struct {
 	Zone          string        `json:"zone"`
 	CatchUp       CatchUpPolicy `json:"catch_up"`
 	CatchUpWindow time.Duration `json:"catch_up_window_ns"`
+	// Version is the [RecurVersion] of the definition.
+	Version int `json:"version,omitempty"`
 	// Since is when the definition was stored.
 	Since time.Time `json:"since"`
 	// Last is the last tick that was submitted, zero for none. Next is the tick to submit next.
@@ -25,22 +30,68 @@ type Recurrence struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Recurrences returns all recurrences that are defined. Errors: ErrClosed, the connection's, ctx's,
-// and an error if there are more than 10,000.
-func Recurrences(ctx context.Context, in Submitter) ([]Recurrence, error) {
+// RecurrenceListOptions say which recurrences to list.
+type RecurrenceListOptions struct {
+	// Prefix begins the names.
+	Prefix string
+	// Limit is how many recurrences a page holds at most. Default 100, maximum 500.
+	Limit int
+	// Cursor is "" for the first page, then the Next of the page before.
+	Cursor string
+}
+
+// RecurrencePage is one page of recurrences. It may hold fewer than Limit, even none, though Next
+// is not "": the cost of one page is bounded, however few names match.
+type RecurrencePage struct {
+	Recurrences []Recurrence `json:"recurrences"`
+	Next        string       `json:"next,omitempty"` // "" for the last page
+}
+
+// ListRecurrences lists the recurrences that are defined, page by page, in the order in which they
+// were defined or changed last. It needs no leader. A recurrence that is changed while its pages
+// are being listed may be listed twice.
+//
+// Errors: ErrInvalidCursor, ErrInvalidOption, ErrClosed, the connection's, ctx's.
+func ListRecurrences(ctx context.Context, in Submitter, o RecurrenceListOptions) (RecurrencePage, error) {
+	if o.Limit == 0 {
+		o.Limit = defaultPage
+	}
+	if o.Limit < 1 || o.Limit > control.MaxPage {
+		return RecurrencePage{}, fmt.Errorf("%w: Limit %d: use 1 to %d", ErrInvalidOption, o.Limit, control.MaxPage)
+	}
+	if err := client.CheckRecurCursor(o.Cursor); err != nil {
+		return RecurrencePage{}, err
+	}
 	c, err := clientOf(ctx, in)
 	if err != nil {
-		return nil, err
+		return RecurrencePage{}, err
 	}
-	stored, err := c.Recurrences(ctx)
+	page, err := c.Recurrences(ctx, o.Prefix, o.Limit, o.Cursor)
 	if err != nil {
-		return nil, err
+		return RecurrencePage{}, err
 	}
-	var all []Recurrence
-	for i := range stored {
-		all = append(all, recurrenceFrom(&stored[i]))
+	list := RecurrencePage{Recurrences: make([]Recurrence, 0, len(page.Recurrences)), Next: page.Next}
+	for i := range page.Recurrences {
+		list.Recurrences = append(list.Recurrences, recurrenceFrom(&page.Recurrences[i]))
 	}
-	return all, nil
+	return list, nil
+}
+
+// GetRecurrence returns the recurrence of a name. Errors: ErrInvalidName, ErrRecurrenceNotFound,
+// ErrClosed, the connection's, ctx's.
+func GetRecurrence(ctx context.Context, in Submitter, name string) (Recurrence, error) {
+	if !naming.Valid(name) {
+		return Recurrence{}, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return Recurrence{}, err
+	}
+	stored, err := c.Recurrence(ctx, name)
+	if err != nil {
+		return Recurrence{}, err
+	}
+	return recurrenceFrom(&stored), nil
 }
 
 // recurrenceFrom is a recurrence for users.
@@ -48,7 +99,7 @@ func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
 		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since,
-		Last: s.Last, Next: s.Next,
+		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next,
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()

@@ -24,9 +24,11 @@ var allowed = map[string][]string{
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
 	"internal/protocol/tasks": {
-		"internal/protocol/record", "internal/protocol/tasks/queue", "internal/protocol/tasks/streamclock",
+		"internal/protocol/record", "internal/protocol/tasks/queue", "internal/protocol/tasks/recurring",
+		"internal/protocol/tasks/streamclock",
 	},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
+	"internal/protocol/tasks/recurring":   {},
 	"internal/protocol/tasks/streamclock": {"internal/protocol/record"},
 	"internal/protocol/tasks/workers":     {"internal/protocol/tasks"},
 	"internal/protocol/tasks/frame":       {"internal/protocol/tasks", "internal/protocol/tasks/workers"},
@@ -52,7 +54,7 @@ var allowed = map[string][]string{
 	"assign/internal/taskerr": {"election", "internal/natskv"},
 	"assign/internal/record": {
 		"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks",
-		"internal/protocol/tasks/frame",
+		"internal/protocol/tasks/frame", "internal/protocol/tasks/recurring",
 	},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
@@ -138,7 +140,7 @@ var only = map[string][]string{
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
 	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/queue",
-	"internal/protocol/tasks/streamclock", "internal/protocol/tasks/workers",
+	"internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock", "internal/protocol/tasks/workers",
 }
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}

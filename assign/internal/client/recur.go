@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -10,21 +9,26 @@ import (
 )
 
 // Define stores a recurrence, and replaces one of the same name. The same definition is not written
-// again.
+// again. One with the same schedule continues the ticks of the one that it replaces, and one of a
+// higher version stays.
 func (c *Client) Define(ctx context.Context, name string, r *record.Recurrence) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {
 		return err
 	}
-	value, err := r.Encode(name, l.most.Load())
-	if err != nil {
+	if _, err := r.Encode(name, l.most.Load()); err != nil {
 		return err
 	}
 	err = c.replace(ctx, l, record.RecurKey+name, func(e natskv.Entry) (*natskv.Write, error) {
-		if bytes.Equal(e.Value, value) {
+		if r.Same(e.Value) {
 			return nil, nil // also ours, when its acknowledgement was lost
 		}
-		return &natskv.Write{Value: value}, nil
+		r := *r
+		if !r.Succeed(e.Value, e.Time) {
+			return nil, nil
+		}
+		value, err := r.Encode(name, l.most.Load())
+		return &natskv.Write{Value: value}, err
 	})
 	return taskerr.Doing(c.offline(err), "recur %s", name)
 }

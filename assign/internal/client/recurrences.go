@@ -2,39 +2,18 @@ package client
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
-
-// maxRecurrences bounds what Recurrences reads.
-const maxRecurrences = 10_000
-
-// scanAll reads every record of a family. It passes over empty ones.
-func (c *Client) scanAll(ctx context.Context, l *line, family string, each func(name string, e *natskv.Entry)) error {
-	from, n := uint64(0), 0
-	for more := true; more; {
-		entries, next, err := l.stream.Scan(ctx, c.nc, natskv.Scan{Filter: family + ">", From: from, Limit: scannedAtOnce})
-		if err != nil {
-			return err
-		}
-		more = next
-		for i := range entries {
-			e := &entries[i]
-			if from = e.Revision + 1; e.Marker || len(e.Value) == 0 {
-				continue
-			}
-			if n++; n > maxRecurrences {
-				return errors.New("there are more than 10,000: remove some with RemoveRecurrence")
-			}
-			each(e.Key[len(family):], e)
-		}
-	}
-	return nil
-}
 
 // Recurrence is a definition as it is stored, with its last and its next tick.
 type Recurrence struct {
@@ -45,27 +24,101 @@ type Recurrence struct {
 	Err        error     // why schedulers ignore it
 }
 
-// Recurrences returns all recurrences that are defined.
-func (c *Client) Recurrences(ctx context.Context) ([]Recurrence, error) {
+// RecurrencePage is one page of recurrences. Next is "" on the last page.
+type RecurrencePage struct {
+	Recurrences []Recurrence
+	Next        string
+}
+
+// Recurrences is one page of what is defined: of the names that begin with a prefix, in the order
+// in which they were defined last.
+func (c *Client) Recurrences(ctx context.Context, prefix string, limit int, cursor string) (RecurrencePage, error) {
+	from, err := parseRecurCursor(cursor)
+	if err != nil {
+		return RecurrencePage{}, err
+	}
 	l, err := c.opened(ctx)
 	if err != nil {
-		return nil, err
+		return RecurrencePage{}, err
 	}
-	last := map[string]time.Time{}
-	if err := c.scanAll(ctx, l, record.TickKey, func(name string, e *natskv.Entry) {
-		if tick, err := record.DecodeTick(e.Value); err == nil {
-			last[name] = tick
-		}
-	}); err != nil {
-		return nil, taskerr.Doing(c.offline(err), "recurrences")
+	page, err := c.recurrencesFrom(ctx, l, prefix, limit, from)
+	return page, taskerr.Doing(c.offline(err), "recurrences")
+}
+
+func (c *Client) recurrencesFrom(ctx context.Context, l *line, prefix string, limit int,
+	from uint64,
+) (page RecurrencePage, err error) {
+	entries, more, err := l.stream.Scan(ctx, c.nc, natskv.Scan{Filter: record.RecurKey + ">", From: from, Limit: limit})
+	if err != nil {
+		return page, err
 	}
-	var all []Recurrence
-	if err := c.scanAll(ctx, l, record.RecurKey, func(name string, e *natskv.Entry) {
-		all = append(all, storedRecurrence(name, e, last[name], l.most.Load()))
-	}); err != nil {
-		return nil, taskerr.Doing(c.offline(err), "recurrences")
+	if n := len(entries); more && n > 0 {
+		page.Next = strconv.FormatUint(entries[n-1].Revision+1, 10)
 	}
-	return all, nil
+	entries = slices.DeleteFunc(entries, func(e natskv.Entry) bool {
+		return e.Marker || len(e.Value) == 0 || !strings.HasPrefix(e.Key, record.RecurKey+prefix)
+	})
+	page.Recurrences = make([]Recurrence, len(entries))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedUpAtOnce)
+	for i := range entries {
+		group.Go(func() error {
+			name := entries[i].Key[len(record.RecurKey):]
+			last, err := c.lastTick(ctx, l, name)
+			page.Recurrences[i] = storedRecurrence(name, &entries[i], last, l.most.Load())
+			return err
+		})
+	}
+	return page, group.Wait()
+}
+
+// CheckRecurCursor refuses a cursor that no page of recurrences has returned.
+func CheckRecurCursor(text string) error {
+	_, err := parseRecurCursor(text)
+	return err
+}
+
+func parseRecurCursor(text string) (from uint64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	from, err = strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %.100q", taskerr.ErrInvalidCursor, text)
+	}
+	return from, nil
+}
+
+// Recurrence returns the recurrence of a name.
+func (c *Client) Recurrence(ctx context.Context, name string) (Recurrence, error) {
+	l, err := c.opened(ctx)
+	if err != nil {
+		return Recurrence{}, err
+	}
+	r, err := c.lookRecurrence(ctx, l, name)
+	return r, taskerr.Doing(c.offline(err), "recurrence %s", name)
+}
+
+func (c *Client) lookRecurrence(ctx context.Context, l *line, name string) (Recurrence, error) {
+	e, err := c.look(ctx, l, record.RecurKey+name)
+	if err != nil {
+		return Recurrence{}, err
+	}
+	if e.Marker || len(e.Value) == 0 {
+		return Recurrence{}, taskerr.ErrRecurrenceNotFound
+	}
+	last, err := c.lastTick(ctx, l, name)
+	return storedRecurrence(name, &e, last, l.most.Load()), err
+}
+
+// lastTick is the last tick of a recurrence, zero for none and for one that cannot be read.
+func (c *Client) lastTick(ctx context.Context, l *line, name string) (time.Time, error) {
+	e, err := c.look(ctx, l, record.TickKey+name)
+	if err != nil || len(e.Value) == 0 {
+		return time.Time{}, err
+	}
+	tick, _ := record.DecodeTick(e.Value)
+	return tick, nil
 }
 
 // storedRecurrence reads a definition as schedulers do; most is the size of the largest message.
@@ -79,7 +132,7 @@ func storedRecurrence(name string, e *natskv.Entry, last time.Time, most int64) 
 	if r.Err != nil {
 		return r
 	}
-	from := e.Time
+	from := r.Definition.Start(e.Time)
 	if last.After(from) {
 		from = last
 	}

@@ -73,7 +73,7 @@ func FuzzRecurrence(f *testing.F) {
 		for _, field := range r.Body.(*record.Recurring).Header {
 			header += len(field.Value)
 		}
-		if r.Grace < 0 || r.Grace > record.MaxDuration || len(d.Input) > most-record.Headroom ||
+		if r.Window < 0 || r.Window > record.MaxDuration || len(d.Input) > most-record.Headroom ||
 			header > 2*record.MaxPolicy+2*record.MaxMeta {
 			t.Fatalf("%s: %+v", value, d)
 		}
@@ -92,7 +92,7 @@ func FuzzRecurrence(f *testing.F) {
 				from = next
 			}
 		}
-		if !listed.Next.IsZero() && (!listed.Next.After(e.Time) || !listed.Next.After(listed.Last)) {
+		if !listed.Next.IsZero() && (!listed.Next.After(d.Start(e.Time)) || !listed.Next.After(listed.Last)) {
 			t.Fatalf("%s: stored at %v, last at %v, next at %v", value, e.Time, last, listed.Next)
 		}
 	})

@@ -111,10 +111,8 @@ func openStatus(id string, e *natskv.Entry) (Status, error) {
 		return st, fmt.Errorf("assign: submission of %s: %w", id, err)
 	}
 	st.Kind, st.Priority = p.Kind, p.Priority
-	if delay := p.Times().Delay; delay > 0 {
-		if due := e.Time.Add(delay); time.Now().Before(due) {
-			st.State, st.Due = tasks.StateDelayed, due
-		}
+	if due := p.Times().Due(e.Time); due.After(e.Time) && time.Now().Before(due) {
+		st.State, st.Due = tasks.StateDelayed, due
 	}
 	return st, st.submitter(e)
 }

@@ -10,15 +10,18 @@ import (
 
 // Policy is how a task is treated, as the header of its submission has it.
 type Policy struct {
-	Version   int    `json:"v"`
-	Kind      string `json:"kind"`
-	Attempts  int    `json:"attempts"`
-	Timeout   int64  `json:"timeout_ms,omitempty"`
-	Backoff   int64  `json:"backoff_ms"`
-	MaxBack   int64  `json:"max_backoff_ms"`
-	Delay     int64  `json:"delay_ms,omitempty"`
-	Deadline  int64  `json:"deadline_ms,omitempty"`
-	Retention int64  `json:"retention_s"`
+	Version  int    `json:"v"`
+	Kind     string `json:"kind"`
+	Attempts int    `json:"attempts"`
+	Timeout  int64  `json:"timeout_ms,omitempty"`
+	Backoff  int64  `json:"backoff_ms"`
+	MaxBack  int64  `json:"max_backoff_ms"`
+	Delay    int64  `json:"delay_ms,omitempty"`
+	// At is when the task is due, in ms since 1970, and comes before Delay. A scheduler that does not
+	// know it goes by Delay, which is the same by the clock of the submitter.
+	At        int64 `json:"at_ms,omitempty"`
+	Deadline  int64 `json:"deadline_ms,omitempty"`
+	Retention int64 `json:"retention_s"`
 	// Dead is the retention of a dead task. The default, in the place of 0, is not written.
 	Dead    int64 `json:"dead_retention_s,omitempty"`
 	Crashes int   `json:"crash_budget,omitempty"` // 0: as the scheduler says
@@ -61,6 +64,18 @@ func (p *Policy) Duration(option string, field *int64, d time.Duration, zero str
 	default:
 		*field = Milliseconds(d)
 	}
+}
+
+// latestAt is the last moment of the year 9999.
+const latestAt = 253_402_300_799_999
+
+// Start sets the time at which the task is due. It may be in the past.
+func (p *Policy) Start(option string, t, now time.Time) {
+	if t.UnixMilli() < 0 || t.Sub(now) > MaxDuration {
+		p.Refuse(option, t.Format(time.RFC3339), "use a time from 1970 on, within the next 10 years")
+		return
+	}
+	p.At, p.Delay = t.UnixMilli(), Milliseconds(max(t.Sub(now), 0))
 }
 
 // Milliseconds rounds up, so that a positive duration stays positive.

@@ -23,10 +23,14 @@ func (p Policy) Encode() (string, error) {
 		return "", err
 	}
 	if p.Deadline > 0 && p.Delay >= p.Deadline {
+		option := "WithDelay"
+		if p.At > 0 {
+			option = "At, a delay of "
+		}
 		return "", fmt.Errorf(
-			"WithDelay(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the "+
+			"%s(%v) is not shorter than WithDeadline(%v): the task would expire before it is due; both count from the "+
 				"submission: use a longer deadline",
-			time.Duration(p.Delay)*time.Millisecond, time.Duration(p.Deadline)*time.Millisecond)
+			option, ms(p.Delay), ms(p.Deadline))
 	}
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -65,6 +69,8 @@ func (p Policy) check() error {
 		}
 	}
 	switch {
+	case p.At < 0 || p.At > latestAt:
+		return fmt.Errorf("due %d ms after 1970: use a time until the year 9999", p.At)
 	case !naming.Valid(p.Kind):
 		return fmt.Errorf("%.220q cannot name a kind: use letters, digits, - _ = / and dots between them, 200 bytes at most",
 			p.Kind)
@@ -122,7 +128,11 @@ func (p *Policy) keepsDead() time.Duration {
 }
 
 func (p *Policy) Times() tasks.Times {
-	return tasks.Times{Delay: ms(p.Delay), Deadline: ms(p.Deadline)}
+	t := tasks.Times{Delay: ms(p.Delay), Deadline: ms(p.Deadline)}
+	if p.At > 0 {
+		t.At = time.UnixMilli(p.At)
+	}
+	return t
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

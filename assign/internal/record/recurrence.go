@@ -1,12 +1,14 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // Encode checks a definition and makes its record. The same definition always makes the same bytes.
@@ -27,6 +29,10 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption,
 			r.CatchUp)
 	}
+	if r.DefinitionVersion < 0 || r.DefinitionVersion > MaxDefinitionVersion {
+		return nil, fmt.Errorf("%w: RecurVersion(%d): use 0 to %d", taskerr.ErrInvalidOption, r.DefinitionVersion,
+			MaxDefinitionVersion)
+	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)
 	}
@@ -44,4 +50,40 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, taskerr.TooLarge("a definition", len(value), most, StoreElsewhere)
 	}
 	return value, nil
+}
+
+// MaxDefinitionVersion is the largest version of a definition.
+const MaxDefinitionVersion = 1 << 53 // which every reader of JSON can hold
+
+// place is what the rules of definitions look at.
+func (r *Recurrence) place() recurring.Definition {
+	return recurring.Definition{Version: r.DefinitionVersion, Schedule: r.Spec + "\x00" + r.Zone, Since: r.Since}
+}
+
+// Start is from when the ticks of a definition count that was stored at a time.
+func (r *Recurrence) Start(stored time.Time) time.Time { return r.place().Start(stored) }
+
+// Succeed prepares the definition for the place of another record, which was stored at a time. With
+// the same schedule it continues that one: nothing else that is changed drops a tick that is due.
+// It is not to be stored if ok is false: then the record is of a definition of a higher version.
+func (r *Recurrence) Succeed(earlier []byte, stored time.Time) (ok bool) {
+	var before Recurrence
+	if json.Unmarshal(earlier, &before) != nil || before.Version != 1 {
+		return true
+	}
+	next, ok := r.place().Over(before.place(), stored)
+	r.Since = next.Since.UTC()
+	return ok
+}
+
+// Same reports whether a record has this definition, whatever was before it.
+func (r *Recurrence) Same(stored []byte) bool {
+	var is Recurrence
+	if json.Unmarshal(stored, &is) != nil {
+		return false
+	}
+	is.Since = r.Since
+	a, err1 := json.Marshal(r)
+	b, err2 := json.Marshal(is)
+	return err1 == nil && err2 == nil && bytes.Equal(a, b)
 }

@@ -31,6 +31,11 @@ func FuzzDefinition(f *testing.F) {
 		if err != nil {
 			return
 		}
+		again := d.Recurrence
+		ok := again.Succeed(value, e.Time)
+		if since := again.Start(e.Time); !ok || since.After(e.Time) || !again.Same(value) {
+			t.Errorf("%s: continued since %v", value, since)
+		}
 		if next := d.Schedule.Next(e.Time); !next.IsZero() && (!next.After(e.Time) || next.Nanosecond() != 0) {
 			t.Errorf("%s: %v follows %v", value, next, e.Time)
 		}

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // a definition's zone must be known wherever the scheduler runs
@@ -13,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // Recurring is the submission that a recurrence makes at each tick.
@@ -28,9 +31,8 @@ const (
 	CatchUpSkip   = "skip"
 )
 
-var catchUps = map[string]tasks.Missed{
-	CatchUpLatest: tasks.RunLatest, CatchUpAll: tasks.RunAll,
-	CatchUpSkip: tasks.Skip,
+var catchUps = map[string]recurring.CatchUp{
+	CatchUpLatest: recurring.CatchUpLatest, CatchUpAll: recurring.CatchUpAll, CatchUpSkip: recurring.CatchUpSkip,
 }
 
 const maxSpec = 256 // bytes
@@ -43,7 +45,7 @@ var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cr
 // github.com/robfig/cron does). since is when the expression was stored.
 //
 // The result depends on nothing else, so that every scheduler finds the same ticks.
-func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
+func parseSchedule(spec, zone string, since time.Time) (recurring.Schedule, error) {
 	switch {
 	case len(spec) > maxSpec:
 		return nil, fmt.Errorf("an expression of %d bytes: use %d at most", len(spec), maxSpec)
@@ -56,7 +58,7 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := fields.Parse(spec)
+	s, err := fields.Parse(sundays(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +77,37 @@ func parseSchedule(spec, zone string, since time.Time) (tasks.Schedule, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("no schedule in %q", spec)
+}
+
+// sundays writes 7, another number of Sunday, as 0 in the days of the week: robfig/cron knows 0
+// alone. The parser is left to refuse everything else.
+func sundays(spec string) string {
+	f := strings.Fields(spec)
+	if len(f) != 5 || !strings.Contains(f[4], "7") {
+		return spec
+	}
+	parts := strings.Split(f[4], ",")
+	for i, part := range parts {
+		days, step, stepped := strings.Cut(part, "/")
+		first, last, ranged := strings.Cut(days, "-")
+		switch {
+		case days == "7" && !stepped:
+			parts[i] = "0"
+		case ranged && last == "7":
+			from, err1 := strconv.Atoi(first)
+			by, err2 := strconv.Atoi(cmp.Or(step, "1"))
+			if err1 != nil || err2 != nil || by < 1 || from < 0 || from > 7 {
+				return spec
+			}
+			var each []string
+			for day := from; day <= 7; day += by {
+				each = append(each, strconv.Itoa(day%7))
+			}
+			parts[i] = strings.Join(each, ",")
+		}
+	}
+	f[4] = strings.Join(parts, ",")
+	return strings.Join(f, " ")
 }
 
 // every is a series of moments at a fixed distance from each other, counted from when the
@@ -101,7 +134,7 @@ func (e every) Next(t time.Time) time.Time {
 // Definition is a recurrence as its record has it.
 type Definition struct {
 	Recurrence
-	Schedule   tasks.Schedule
+	Schedule   recurring.Schedule
 	TaskHeader string // of its submissions
 	metaHeader string // likewise, "" for none
 }
@@ -127,7 +160,7 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	if int64(len(r.Input)) > most-Headroom {
 		return d, fmt.Errorf("an input of %d bytes", len(r.Input))
 	}
-	if d.Schedule, err = parseSchedule(r.Spec, r.Zone, e.Time); err != nil {
+	if d.Schedule, err = parseSchedule(r.Spec, r.Zone, r.Start(e.Time)); err != nil {
 		return d, err
 	}
 	text, err := json.Marshal(r.Task)
@@ -155,8 +188,9 @@ func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
 	}
 	return &tasks.Recurrence{
-		Name: name, Schedule: d.Schedule, Missed: catchUps[d.CatchUp], Grace: time.Duration(d.Window) * time.Millisecond,
-		Policy: policy,
-		Body:   &Recurring{header, d.Input},
+		Name: name, Policy: policy, Body: &Recurring{header, d.Input},
+		Plan: recurring.Plan{
+			Schedule: d.Schedule, CatchUp: catchUps[d.CatchUp], Window: time.Duration(d.Window) * time.Millisecond,
+		},
 	}
 }

@@ -32,6 +32,11 @@ func TestSchedules(t *testing.T) {
 		{"30 2 * * *", "Europe/Berlin", since, []string{"0330 0030:00", "0331 0030:00"}},
 		// and comes twice on the 25th
 		{"30 2 * * *", "Europe/Berlin", since.AddDate(0, 7, -4), []string{"1025 0030:00", "1025 0130:00"}},
+		// Sunday is 0 and 7.
+		{"0 3 * * 7", "", since, []string{"0329 0300:00", "0405 0300:00"}},
+		{"0 3 * * 6-7", "", since, []string{"0329 0300:00", "0404 0300:00", "0405 0300:00"}},
+		{"0 3 * * 3-7/2", "", since, []string{"0329 0300:00", "0401 0300:00", "0403 0300:00"}},
+		{"0 3 * * 1,7", "", since, []string{"0329 0300:00", "0330 0300:00", "0405 0300:00"}},
 		// Counted from the definition, no matter who asks and when.
 		{"@every 90m", "", since, []string{"0328 1137:03", "0328 1307:03"}},
 		{"@every 90m", "", since.Add(100 * time.Minute), []string{"0328 1307:03", "0328 1437:03"}},

@@ -127,6 +127,11 @@ type Recurrence struct {
 	Task    Policy            `json:"task"`
 	Meta    map[string]string `json:"meta,omitempty"`
 	Input   []byte            `json:"input"`
+	// DefinitionVersion orders definitions: one never replaces one of a higher version.
+	DefinitionVersion int `json:"version,omitempty"`
+	// Since is when the first of the definitions was stored that had this schedule, one after the
+	// other: ticks count from then. Zero: this one is the first.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Tick is the data at k.<name>.

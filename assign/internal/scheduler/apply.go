@@ -184,7 +184,7 @@ func (a *applier) applyRecurrence(e *natskv.Entry, name string, gone bool) {
 	defined := tasks.Defined{Name: name, Revision: e.Revision, Since: e.Time}
 	if !gone {
 		var err error
-		if defined.Recurrence, err = a.policies.recurrence(name, e, a.out.MaxPayload()); err != nil {
+		if defined.Recurrence, defined.Since, err = a.policies.recurrence(name, e, a.out.MaxPayload()); err != nil {
 			defined.Unreadable = true
 			a.ignored(e, err)
 		}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -56,7 +57,7 @@ func (c *policies) of(header string) (treatment, error) {
 
 // share returns the one policy of all submissions that differ from p at most in their times.
 func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
-	p.Delay, p.Deadline = 0, 0
+	p.Delay, p.At, p.Deadline = 0, 0, 0
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
@@ -74,15 +75,17 @@ func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
 }
 
 // recurrence reads a definition. The input of the recurrence must fit into a message of maxPayload
-// bytes.
-func (c *policies) recurrence(name string, e *natskv.Entry, maxPayload int) (*tasks.Recurrence, error) {
+// bytes. since is from when its ticks count.
+func (c *policies) recurrence(name string, e *natskv.Entry, maxPayload int) (r *tasks.Recurrence, since time.Time,
+	err error,
+) {
 	d, err := record.ReadDefinition(name, e, int64(maxPayload))
 	if err != nil {
-		return nil, err
+		return nil, e.Time, err
 	}
 	how, err := c.of(d.TaskHeader)
 	if err != nil {
-		return nil, err
+		return nil, e.Time, err
 	}
-	return d.With(name, how.policy), nil
+	return d.With(name, how.policy), d.Start(e.Time), nil
 }

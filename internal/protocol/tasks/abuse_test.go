@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the
@@ -172,7 +173,7 @@ func TestAgingDoesNotOverflow(t *testing.T) {
 // TestASlowTickIsNoLoop: while a tick is being stored no time is wanted for the next one.
 func TestASlowTickIsNoLoop(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
-	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunLatest), Since: at(0, 10)})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpLatest), Since: at(0, 10)})
 	b.wall(at(1, 0)) // under way
 	b.wall(at(2, 0))
 	n := 0

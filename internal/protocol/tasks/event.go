@@ -92,9 +92,9 @@ type (
 		Task     string
 	}
 
-	// Defined is a recurrence that the stream delivered, stored at Since by its clock; nil: it was
-	// removed, or is Unreadable here: nothing is fired, and its last tick is kept for a scheduler that
-	// can read it.
+	// Defined is a recurrence that the stream delivered, and that has had its schedule since Since by
+	// the stream's clock; nil: it was removed, or is Unreadable here: nothing is fired, and its last
+	// tick is kept for a scheduler that can read it.
 	Defined struct {
 		Name       string
 		Revision   uint64

@@ -1,6 +1,10 @@
 package tasks
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
+)
 
 // Policy is how a task wants to be treated. It travels with the submission, so the scheduler need
 // not know the kind; tasks submitted alike share one, whenever they are due and expire.
@@ -24,7 +28,22 @@ type Policy struct {
 // Times are a task's own, from its submission.
 type Times struct {
 	Delay    time.Duration // until it is due
+	At       time.Time     // when it is due by the stream's clock, zero: after Delay
 	Deadline time.Duration // until it expires, 0: never
+}
+
+// farthest bounds how long after its submission a task may be due.
+const farthest = 10 * 365 * 24 * time.Hour
+
+// Due is when a task is due that was stored at a time, never before that.
+func (t Times) Due(stored time.Time) time.Time {
+	if t.At.IsZero() {
+		return stored.Add(t.Delay)
+	}
+	if last := stored.Add(farthest); t.At.After(last) {
+		return last
+	}
+	return latest(stored, t.At)
 }
 
 // Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag
@@ -37,25 +56,11 @@ type Keys struct {
 
 // Recurrence is what is submitted again and again.
 type Recurrence struct {
-	Name     string
-	Schedule Schedule
-	Missed   Missed
-	Grace    time.Duration // a tick that could not be fired within it was missed
-	Policy   *Policy
-	Body     any // the driver's, not looked at
+	recurring.Plan
+	Name   string
+	Policy *Policy
+	Body   any // the driver's, not looked at
 }
-
-// Schedule is when: the first moment after t, the zero time for never again.
-type Schedule interface{ Next(t time.Time) time.Time }
-
-// Missed is what becomes of the ticks that nobody fired in time.
-type Missed uint8
-
-const (
-	RunLatest Missed = iota // the last one is run
-	RunAll                  // each of them, as far back as the limit
-	Skip
-)
 
 // backoff is the wait after so many failures, +-10 %.
 func (p *Policy) backoff(failures int, random func() float64) time.Duration {

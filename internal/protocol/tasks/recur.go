@@ -20,6 +20,9 @@ func TickID(name string, tick time.Time) string {
 // scheduler that reads that record knows which ticks there are, and none is submitted twice or left
 // out because a scheduler died between the two.
 type recur struct {
+	name  string
+	order uint64      // the revision of its definition
+	place int32       // in the queue of those whose next tick is to come
 	def   *Recurrence // nil: it was removed, or cannot be read
 	blind bool        // it cannot be read
 	since time.Time   // when it was defined
@@ -27,27 +30,32 @@ type recur struct {
 	told  time.Time   // when the record of it was stored, zero: not known
 	kept  bool        // that record stands
 	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
-	next  time.Time   // the first that is to come, zero: none
+	next  time.Time   // the first that is to come, zero: none; it waits for that in the queue
 	ready []time.Time // ticks that are to be submitted, the first ones first
 	write *write      // of the one that is being submitted
 }
 
 func (e Defined) apply(s *Scheduler) {
 	r := s.recurOf(e.Name)
-	r.blind = e.Unreadable
+	r.blind, r.order = e.Unreadable, e.Revision
+	s.coming.Remove(r)
 	if r.def = e.Recurrence; r.def == nil {
 		if r.write != nil { // it may still land, and is seen then
 			delete(s.writes, r.write.number)
 			r.write = nil
 		}
+		r.seen, r.ready = time.Time{}, nil
 		s.removeTicks(e.Name, r)
 		return
 	}
-	r.since, r.seen, r.ready = e.Since, time.Time{}, nil
+	if !e.Since.Equal(r.since) { // another schedule, or the first one
+		r.seen, r.ready = time.Time{}, nil
+	}
+	r.since = e.Since
 	if s.settled {
 		s.distrust(e.Name, r)
+		s.schedule(r)
 	}
-	s.schedule(r)
 }
 
 // aheadMost is how far ahead of the stream's clock the last tick is believed: the clocks of its
@@ -94,14 +102,14 @@ func (e Fired) apply(s *Scheduler) {
 	}
 	if s.settled {
 		s.distrust(e.Name, r)
+		s.schedule(r)
 	}
-	s.schedule(r)
 }
 
 func (s *Scheduler) recurOf(name string) *recur {
 	r := s.recurs[name]
 	if r == nil {
-		r = &recur{}
+		r = &recur{name: name}
 		s.recurs[name] = r
 	}
 	return r
@@ -132,14 +140,25 @@ func (s *Scheduler) tidyTicks() {
 	}
 }
 
-// schedule finds the next tick of a recurrence. One that has been changed begins when it was:
-// earlier ticks were never its.
+// schedule finds the next tick of a recurrence, and has it wait for that. One that was given
+// another schedule begins when it was: earlier ticks were never its. One that was changed in
+// another way continues, with the ticks that are due.
 func (s *Scheduler) schedule(r *recur) {
-	r.next = r.def.Schedule.Next(r.after())
-	if !r.next.IsZero() && (s.nextDue.IsZero() || r.next.Before(s.nextDue)) {
-		s.nextDue = r.next
+	s.coming.Remove(r)
+	if !s.clock.Running() { // nobody knows what time it is
+		s.unscheduled = true
+		return
+	}
+	if r.next = r.def.Schedule.Next(r.after()); !r.next.IsZero() {
+		s.coming.Add(r, s.clock.Instant(r.next))
 	}
 }
+
+// Place is where a recurrence keeps its place in the queue.
+func (r *recur) Place(uint8) *int32 { return &r.place }
+
+// Order is what decides among ticks of one moment: the order of their definitions.
+func (r *recur) Order() uint64 { return r.order }
 
 // after is the moment behind which ticks are still to be dealt with.
 func (r *recur) after() time.Time { return latest(r.since, r.fired, r.seen) }
@@ -153,39 +172,52 @@ func latest(t time.Time, others ...time.Time) time.Time {
 	return t
 }
 
-// fire submits what is due by the stream's clock. A recurrence has one tick under way at a time, so
-// that their order is kept.
+// fire submits what is due by the stream's clock, as much as one step may. A recurrence has one
+// tick under way at a time, so that their order is kept.
 func (s *Scheduler) fire() {
-	now := s.clock.Time()
-	if s.seal.valid == 0 || s.nextDue.IsZero() || !s.clock.Running() || now.Before(s.nextDue) {
+	if s.seal.valid == 0 || !s.clock.Running() {
 		return
 	}
-	s.nextDue = time.Time{}
+	if s.unscheduled {
+		s.unscheduled = false
+		s.eachRecurrence(s.schedule)
+	}
+	for range maxDue {
+		r := s.coming.Pop(s.clock.Now)
+		if r == nil {
+			break
+		}
+		s.come(r)
+	}
+}
+
+// come deals with the ticks of a recurrence that have come due.
+func (s *Scheduler) come(r *recur) {
+	if len(r.ready) == 0 && r.write == nil {
+		list, dropped, seen := r.def.Due(r.after(), s.clock.Time())
+		r.ready, r.seen = list, seen
+		if dropped > 0 {
+			s.emit(Ticked{Name: r.name, Dropped: dropped})
+		}
+	}
+	s.continueTicks(r)
+}
+
+// eachRecurrence does something to all that are defined, in the order of their names.
+func (s *Scheduler) eachRecurrence(do func(r *recur)) {
 	for _, name := range slices.Sorted(maps.Keys(s.recurs)) {
-		r := s.recurs[name]
-		if r.def == nil {
-			continue
-		}
-		if len(r.ready) == 0 && r.write == nil && !r.next.IsZero() && !now.Before(r.next) {
-			list, dropped, seen := r.def.due(r.after(), now)
-			r.ready, r.seen = list, seen
-			if dropped > 0 {
-				s.emit(Ticked{Name: name, Dropped: dropped})
-			}
-		}
-		s.fireNext(name, r)
-		if r.write == nil { // else when that is known
-			s.schedule(r)
+		if r := s.recurs[name]; r.def != nil {
+			do(r)
 		}
 	}
 }
 
 // fireNext submits the first of those that are to be.
-func (s *Scheduler) fireNext(name string, r *recur) {
+func (s *Scheduler) fireNext(r *recur) {
 	if r.write != nil || len(r.ready) == 0 || r.def == nil {
 		return
 	}
-	r.write = &write{kind: tickWrite, id: name, tick: r.ready[0], of: r.def}
+	r.write = &write{kind: tickWrite, id: r.name, tick: r.ready[0], of: r.def}
 	r.ready = r.ready[1:]
 	s.send(r.write)
 }
@@ -198,83 +230,13 @@ func (s *Scheduler) ticked(w *write) {
 		return
 	}
 	r.write, r.fired, r.kept = nil, latest(r.fired, w.tick), true
-	s.goOn(w.id, r)
+	s.continueTicks(r)
 }
 
-// goOn submits the next tick that is due, or finds the one that will be.
-func (s *Scheduler) goOn(name string, r *recur) {
-	s.fireNext(name, r)
+// continueTicks submits the next tick that is due, or finds the one that will be.
+func (s *Scheduler) continueTicks(r *recur) {
+	s.fireNext(r)
 	if r.write == nil && r.def != nil {
 		s.schedule(r)
-	}
-}
-
-const (
-	maxTicks = 1000   // of one recurrence that are submitted late
-	maxSteps = 10_000 // that are counted one by one
-)
-
-// due is what becomes of the ticks after after, up to now: those that are to be submitted, in
-// order, how many are dropped, and the last one that was looked at.
-//
-// A tick is missed when it is older than the grace. RunLatest submits one for all that are due,
-// missed or not.
-func (r *Recurrence) due(after, now time.Time) (list []time.Time, dropped int, seen time.Time) {
-	all, left := r.ticks(after, now)
-	dropped, seen = left, after
-	if len(all) > 0 {
-		seen = all[len(all)-1]
-	}
-	keep := len(all)
-	switch r.Missed {
-	case RunAll:
-		keep = min(keep, maxTicks)
-	case Skip:
-		for keep > 0 && now.Sub(all[len(all)-keep]) > r.Grace {
-			keep--
-		}
-	default:
-		keep = min(keep, 1)
-	}
-	return all[len(all)-keep:], dropped + len(all) - keep, seen
-}
-
-// ticks are those after after, up to now, at most the newest maxTicks of them. After a very long
-// time it begins closer to the end, and does not count what it has left out.
-func (r *Recurrence) ticks(after, now time.Time) (all []time.Time, left int) {
-	steps := 0
-	for t := r.Schedule.Next(after); !t.IsZero() && !t.After(now); t = r.Schedule.Next(t) {
-		if steps++; steps > maxSteps {
-			return r.newest(after, now), left
-		}
-		if len(all) == 2*maxTicks {
-			left += maxTicks
-			all = append(all[:0], all[maxTicks:]...)
-		}
-		all = append(all, t)
-	}
-	if n := len(all) - maxTicks; n > 0 {
-		all, left = all[n:], left+n
-	}
-	return all, left
-}
-
-// newest looks back from now, further and further, until there are enough.
-func (r *Recurrence) newest(after, now time.Time) (all []time.Time) {
-	const most = 100 * 365 * 24 * time.Hour
-	for back := time.Minute; ; back *= 4 {
-		from := after
-		if back < most {
-			from = latest(after, now.Add(-back))
-		}
-		all = all[:0]
-		for t := r.Schedule.Next(from); !t.IsZero() && !t.After(now); t = r.Schedule.Next(t) {
-			if all = append(all, t); len(all) > 2*maxSteps {
-				all = append(all[:0], all[maxSteps:]...)
-			}
-		}
-		if len(all) >= maxTicks || !from.After(after) {
-			return all[max(len(all)-maxTicks, 0):]
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // clocked is a scheduler that hands out, by a stream whose clock stands at now.
@@ -43,7 +44,7 @@ func TestALocalClockFiresNothing(t *testing.T) {
 		"behind": at(0, 0).AddDate(-5, 0, 0),
 	} {
 		b := clocked(t, at(0, 10), local)
-		b.step(Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: at(0, 10)})
+		b.step(Defined{Name: "r", Revision: 3, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 		expect(t, name, b.ticks(3), "12:01", "12:02", "12:03")
 	}
 }
@@ -75,7 +76,8 @@ func TestATickThatIsFarAhead(t *testing.T) {
 				b := newBooks(t)
 				b.wall(c.local)
 				tell := func() (effects []Effect) {
-					effects = b.s.Step(b.now, Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: c.since}, nil)
+					r := every(recurring.CatchUpAll)
+					effects = b.s.Step(b.now, Defined{Name: "r", Revision: 3, Recurrence: r, Since: c.since}, nil)
 					if !c.fired.IsZero() {
 						effects = b.s.Step(b.now, Fired{Name: "r", Revision: 4, Stored: c.stored, Tick: c.fired}, effects)
 					}
@@ -112,7 +114,7 @@ func TestATickThatIsFarAhead(t *testing.T) {
 func TestATickThatIsThereAlready(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		b := clocked(t, at(0, 10), at(0, 10))
-		b.step(Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: at(0, 10)})
+		b.step(Defined{Name: "r", Revision: 3, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 		first, ok := find[WriteTick](b.pass(2 * time.Minute))
 		if !ok || !first.Tick.Equal(at(1, 0)) {
 			t.Fatalf("%+v", first)

@@ -1,10 +1,12 @@
 package tasks
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // minutes is a schedule of every full minute.
@@ -18,89 +20,21 @@ func at(minute, second int) time.Time {
 	return noon.Add(time.Duration(minute)*time.Minute + time.Duration(second)*time.Second)
 }
 
-func TestMissedTicks(t *testing.T) {
-	for name, c := range map[string]struct {
-		missed     Missed
-		after, now time.Time
-		want       []int // minutes
-		dropped    int
-	}{
-		"nothing is due":                     {RunLatest, at(0, 5), at(0, 59), nil, 0},
-		"one is due":                         {RunLatest, at(0, 5), at(1, 0), []int{1}, 0},
-		"the latest of those missed":         {RunLatest, at(0, 5), at(9, 30), []int{9}, 8},
-		"all that were missed":               {RunAll, at(0, 5), at(4, 30), []int{1, 2, 3, 4}, 0},
-		"those missed are left out":          {Skip, at(0, 5), at(9, 30), []int{8, 9}, 7},
-		"the last one was missed, too":       {Skip, at(0, 5), at(1, 59).Add(time.Hour), nil, 0},
-		"a clock that was put back":          {RunAll, at(5, 0), at(2, 0), nil, 0},
-		"the last one that was submitted is": {RunAll, at(5, 0), at(5, 30), nil, 0},
-	} {
-		r := &Recurrence{Schedule: minutes{}, Missed: c.missed, Grace: 90 * time.Second}
-		if name == "the last one was missed, too" {
-			r.Schedule = once{at(1, 0)}
-			c.dropped = 1
-		}
-		list, dropped, _ := r.due(c.after, c.now)
-		var got []int
-		for _, x := range list {
-			got = append(got, int(x.Sub(noon)/time.Minute))
-		}
-		if len(got) != len(c.want) || dropped != c.dropped {
-			t.Errorf("%s: %v, %d dropped", name, got, dropped)
-			continue
-		}
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("%s: %v", name, got)
-			}
-		}
-	}
-}
-
-// once is a schedule of one moment.
-type once struct{ at time.Time }
-
-func (o once) Next(t time.Time) time.Time {
-	if t.Before(o.at) {
-		return o.at
-	}
-	return time.Time{}
-}
-
-// TestVeryManyMissedTicks: the newest of them are submitted, and the work is bounded.
-func TestVeryManyMissedTicks(t *testing.T) {
-	for name, after := range map[string]time.Time{"days": noon.AddDate(0, 0, -3), "centuries": noon.AddDate(-500, 0, 0)} {
-		counted := &countingSchedule{}
-		r := &Recurrence{Schedule: counted, Missed: RunAll}
-		list, _, seen := r.due(after, noon)
-		if len(list) != maxTicks || !list[len(list)-1].Equal(noon) || !seen.Equal(noon) ||
-			!list[0].Equal(noon.Add(-(maxTicks-1)*time.Minute)) {
-			t.Errorf("%s: %d, from %v to %v", name, len(list), list[0], seen)
-		}
-		if counted.n > 3*maxSteps {
-			t.Errorf("%s: %d steps", name, counted.n)
-		}
-	}
-}
-
-type countingSchedule struct{ n int }
-
-func (c *countingSchedule) Next(t time.Time) time.Time {
-	c.n++
-	return minutes{}.Next(t)
-}
-
 func (b *books) wall(now time.Time) []Effect {
 	b.now = b.now.Add(time.Millisecond)
 	return b.s.Step(b.now, Tick{Wall: now}, nil)
 }
 
-func every(missed Missed) *Recurrence {
-	return &Recurrence{Name: "r", Schedule: minutes{}, Missed: missed, Grace: 90 * time.Second, Policy: policy}
+func every(catchUp recurring.CatchUp) *Recurrence {
+	return &Recurrence{
+		Name: "r", Policy: policy,
+		Plan: recurring.Plan{Schedule: minutes{}, CatchUp: catchUp, Window: 90 * time.Second},
+	}
 }
 
 func TestTicksAreSubmittedInOrder(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
-	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunAll), Since: at(0, 10)})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.wall(at(0, 50))
 	if next := b.s.Next(b.now); next != 10*time.Second {
 		t.Errorf("the next tick in %v", next)
@@ -135,7 +69,7 @@ func TestTicksAreSubmittedInOrder(t *testing.T) {
 // TestATickIsNotRepeatedAfterAFailOver: the record of the last one says which were submitted.
 func TestATickIsNotRepeatedAfterAFailOver(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
-	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunAll), Since: at(0, 10)})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.step(Fired{Name: "r", Revision: 4, Tick: at(2, 0)})
 	if w, ok := find[WriteTick](b.wall(at(2, 59))); ok {
 		t.Errorf("%+v", w)
@@ -148,9 +82,9 @@ func TestATickIsNotRepeatedAfterAFailOver(t *testing.T) {
 // TestAChangedDefinitionBeginsAnew: earlier ticks were never its.
 func TestAChangedDefinitionBeginsAnew(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
-	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunAll), Since: at(0, 10)})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.step(Fired{Name: "r", Revision: 4, Tick: at(1, 0)})
-	b.step(Defined{Name: "r", Revision: 5, Recurrence: every(RunAll), Since: at(10, 30)})
+	b.step(Defined{Name: "r", Revision: 5, Recurrence: every(recurring.CatchUpAll), Since: at(10, 30)})
 	if w, ok := find[WriteTick](b.wall(at(10, 40))); ok {
 		t.Errorf("%+v", w)
 	}
@@ -161,7 +95,7 @@ func TestAChangedDefinitionBeginsAnew(t *testing.T) {
 
 func TestARemovedRecurrence(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{})
-	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(RunLatest), Since: at(0, 10)})
+	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpLatest), Since: at(0, 10)})
 	b.wall(at(5, 0)) // a tick is under way
 	b.step(Defined{Name: "r", Revision: 3})
 	if w, ok := find[WriteTick](b.wall(at(9, 0))); ok {
@@ -180,10 +114,74 @@ func TestTheRecordOfARecurrenceThatWasRemovedBefore(t *testing.T) {
 	b := newBooks(t)
 	b.step(Fired{Name: "gone", Revision: 1, Tick: at(1, 0)})
 	b.step(Fired{Name: "r", Revision: 2, Tick: at(1, 0)})
-	b.step(Defined{Name: "r", Revision: 3, Recurrence: every(RunAll), Since: at(0, 0)})
+	b.step(Defined{Name: "r", Revision: 3, Recurrence: every(recurring.CatchUpAll), Since: at(0, 0)})
 	b.step(CaughtUp{})
 	erased := findAll[Erase](b.seal(9))
 	if len(erased) != 1 || erased[0].ID != "gone" {
 		t.Errorf("%+v", erased)
+	}
+}
+
+// countingSchedule counts how often it is asked.
+type countingSchedule struct {
+	n     *int
+	first time.Time
+}
+
+func (c countingSchedule) Next(t time.Time) time.Time {
+	*c.n++
+	if t.Before(c.first) {
+		return c.first
+	}
+	return t.Truncate(time.Hour).Add(time.Hour)
+}
+
+// TestATickCostsNothingForTheOthers: however many recurrences there are, those whose time has come
+// are looked at, and no others.
+func TestATickCostsNothingForTheOthers(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	b.wall(at(0, 5))
+	const n = 20_000
+	asked := 0
+	for i := range n {
+		r := every(recurring.CatchUpLatest)
+		r.Name = fmt.Sprint("r", i)
+		r.Schedule = countingSchedule{&asked, at(1+i, 0)}
+		b.step(Defined{Name: r.Name, Revision: uint64(i + 1), Recurrence: r, Since: at(0, 0)})
+	}
+	for minute := range 10 {
+		asked = 0
+		fired := findAll[WriteTick](b.wall(at(minute+1, 0)))
+		if len(fired) != 1 || fired[0].Recurrence.Name != fmt.Sprint("r", minute) {
+			t.Fatalf("minute %d: %+v", minute, fired)
+		}
+		b.step(Written{Write: fired[0].Write, Outcome: record.Won, Revision: uint64(n + minute)})
+		if asked > 5 {
+			t.Errorf("minute %d: %d schedules were looked at", minute, asked)
+		}
+	}
+}
+
+// TestManyTicksAtOnce are spread over several steps, and none is left out.
+func TestManyTicksAtOnce(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{})
+	b.wall(at(0, 5))
+	const n = 3*maxDue + 1
+	for i := range n {
+		r := every(recurring.CatchUpLatest)
+		r.Name = fmt.Sprint("r", i)
+		b.step(Defined{Name: r.Name, Revision: uint64(i + 1), Recurrence: r, Since: at(0, 5)})
+	}
+	fired := 0
+	for range 4 {
+		now := len(findAll[WriteTick](b.wall(at(1, 0))))
+		if fired += now; now > maxDue {
+			t.Errorf("%d in one step", now)
+		} else if wait := b.s.Next(b.now); fired < n && wait > 0 {
+			t.Errorf("the next step in %v, and %d ticks are due", wait, n-fired)
+		}
+	}
+	if fired != n {
+		t.Errorf("%d of %d ticks", fired, n)
 	}
 }

@@ -58,8 +58,10 @@ type Scheduler struct {
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
 	uniques map[string]unique // by key: records whose task is not on the books
-	recurs  map[string]*recur // by name
-	nextDue time.Time         // the first tick of all; zero: none
+
+	recurs      map[string]*recur   // by name
+	coming      queue.Queue[*recur] // those whose next tick is to come, on the stream's clock
+	unscheduled bool                // nobody knew what time it was when one of them came
 
 	workers    map[uint64]*worker
 	workerList []*worker     // the same, in the order in which they came
@@ -166,8 +168,8 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 	for _, w := range s.workerList {
 		next = min(next, w.due(s))
 	}
-	if !s.nextDue.IsZero() && s.seal.valid != 0 {
-		next = min(next, s.clock.Of(s.clock.Instant(s.nextDue)))
+	if s.seal.valid != 0 {
+		next = min(next, s.clock.Of(s.coming.Next()))
 	}
 	if next == never {
 		return time.Hour

@@ -98,7 +98,10 @@ func (s *Scheduler) open(e *Submitted) *task {
 		s.expiring.Add(t, t.deadline)
 	}
 	t.due = t.stored.Add(e.Times.Delay)
-	if e.Times.Delay > 0 && t.due > s.clock.Now { // else it was stored a moment ago, and the clock is a little behind
+	if !e.Times.At.IsZero() && !e.Stored.IsZero() {
+		t.due = s.clock.Instant(e.Times.Due(e.Stored))
+	}
+	if t.due > t.stored && t.due > s.clock.Now { // else it was stored a moment ago, and the clock is a little behind
 		s.postpone(t, t.due)
 	} else {
 		s.enqueue(t)

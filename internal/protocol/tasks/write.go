@@ -264,7 +264,7 @@ func (s *Scheduler) overtaken(w *write) {
 	delete(s.writes, w.number)
 	if r := s.recurs[w.id]; r != nil && r.write == w {
 		r.write, r.seen = nil, latest(r.seen, w.tick)
-		s.goOn(w.id, r)
+		s.continueTicks(r)
 	}
 }
 

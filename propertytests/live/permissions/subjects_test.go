@@ -103,7 +103,7 @@ var publishing = []rule{
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.>", "a"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.q.>", "a s"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.r.>", "a k"},
-	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.k.>", "a k"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.k.>", "a"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.t.>", "a"},
 	{"$JS.API.CONSUMER.CREATE.OBJ_TASKS_jobs.x.$KV.OBJ_TASKS_jobs.y.*", "s"},
 	{"$JS.API.CONSUMER.CREATE.KV_ledger.x", "f"},

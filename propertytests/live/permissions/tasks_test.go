@@ -89,8 +89,9 @@ func manages(t *testing.T, nc *nats.Conn, in string) {
 	note("recur", assign.Recur(ctx, c, own, "often", "@every 1s", []byte("x")))
 	for tries := 0; ; tries++ {
 		time.Sleep(2 * time.Second) // virtual
-		all, err := assign.Recurrences(ctx, c)
+		page, err := assign.ListRecurrences(ctx, c, assign.RecurrenceListOptions{})
 		note("recurrences", err)
+		all := page.Recurrences
 		if len(all) == 1 && !all[0].Last.IsZero() {
 			break
 		}

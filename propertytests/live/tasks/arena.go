@@ -68,7 +68,8 @@ func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 		tb.Fatal(err)
 	}
 	a.Operator = a.client(operator)
-	if _, err := assign.Recurrences(tb.Context(), a.Operator); err != nil { // the stream is there from now on
+	// the stream is there from now on
+	if _, err := assign.ListRecurrences(tb.Context(), a.Operator, assign.RecurrenceListOptions{}); err != nil {
 		tb.Fatal(err)
 	}
 	a.Client = a.client(a.connect("client", a.Path.Options()...))

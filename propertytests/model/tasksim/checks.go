@@ -72,6 +72,10 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 		if old, ok := before.(tickOf); ok && !v.tick.After(old.tick) {
 			w.fail("tick %v of %s after %v", v.tick, id, old.tick)
 		}
+	case recurOf:
+		if old, ok := before.(recurOf); ok && v.place.Version < old.place.Version {
+			w.fail("version %d of %s replaces version %d", v.place.Version, id, old.place.Version)
+		}
 	case steering:
 		if family == "x" {
 			w.asked[life{id, w.lives[id]}] = true

@@ -45,6 +45,7 @@ func (w *taskWorld) treatments() []submission {
 		of("a", func(s *submission) { s.policy.Labels = map[string]string{"zone": "0"} }),
 		of("b", func(s *submission) { s.times.Delay = w.Lease / 2 }),
 		of("b", func(s *submission) { s.times.Delay = 4 * w.Lease }),
+		of("b", func(s *submission) { s.times.At = w.wall(w.Length / 2) }),
 		of("limited", func(s *submission) { s.policy.Concurrency, s.policy.Rate = concurrency, rate }),
 	}
 	if w.Slots > 1 {

@@ -27,7 +27,8 @@ func (l *lead) noteOf(e *tasks.WriteNote) noteOf {
 		n.failed = append(n.failed, e.Failed)
 	}
 	failed, lost := counts(n.failed)
-	if l.inForce(e.Guard) && (failed != e.Retry.Failures || lost < e.Retry.Crashes) {
+	believed := l.inForce(e.Guard) && !l.w.revived(life{e.ID, e.Revision})
+	if believed && (failed != e.Retry.Failures || lost < e.Retry.Crashes) {
 		l.w.fail("the note of %s counts %d failures and %d losses, and tells of %d and %d", e.ID, e.Retry.Failures,
 			e.Retry.Crashes, failed, lost)
 	}
@@ -47,7 +48,7 @@ func (l *lead) checkHistory(e *tasks.WriteOutcome) {
 			w.fail("%s is %s and kept for %v: it is to be kept for %v", e.ID, e.Outcome.Status, e.Retention, want)
 		}
 	}
-	if !l.inForce(e.Guard) {
+	if !l.inForce(e.Guard) || w.revived(life{e.ID, e.Revision}) {
 		return
 	}
 	failed, lost := counts(l.history(e.ID, e.Revision, e.Noted))

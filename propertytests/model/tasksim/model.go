@@ -124,6 +124,9 @@ func (l *lead) checkTime(a *tasks.Assignment) {
 	if age := l.oldest(record); age < times.Delay {
 		l.w.fail("%s is handed out %v after it was submitted: its delay is %v", a.ID, age, times.Delay)
 	}
+	if latest := l.w.wall(record.clock + l.oldest(record)); !times.At.IsZero() && latest.Before(times.At) {
+		l.w.fail("%s is handed out before %v: it is due at %v", a.ID, latest, times.At)
+	}
 	if age := l.youngest(record); times.Deadline > 0 && age > times.Deadline {
 		l.w.fail("%s is handed out %v after it was submitted: its deadline is %v", a.ID, age, times.Deadline)
 	}

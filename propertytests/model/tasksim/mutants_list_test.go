@@ -292,6 +292,18 @@ var drawn = []mutants.Mutant{
 	{Name: "work is begun in a session that was ended at rest", Edits: []mutants.Edit{
 		{"\t\tif k.w.bucket.dead[k.session] {\n\t\t\tk.p.outlive()\n\t\t\treturn false\n\t\t}\n", ""},
 	}},
+	{Name: "what is due at a time is handed out at once", Edits: []mutants.Edit{
+		{"\t\tt.due = s.clock.Instant(e.Times.Due(e.Stored))\n", ""},
+	}},
+	{Name: "a definition of a lower version replaces a higher one", Edits: []mutants.Edit{
+		{"\tif d.Version < earlier.Version {\n\t\treturn earlier, false\n\t}\n", ""},
+	}},
+	{Name: "a definition with the same schedule begins again", Edits: []mutants.Edit{
+		{"\t\td.Since = earlier.Start(stored)\n", "\t\td.Since = stored\n"},
+	}},
+	{Name: "a change of a recurrence drops what is due", Edits: []mutants.Edit{
+		{"\t\tr.seen, r.ready = time.Time{}, nil\n\t}\n", "\t\tr.seen = time.Time{}\n\t}\n\tr.ready = nil\n"},
+	}},
 	{Name: "the record of a recurrence that was removed stays", Edits: []mutants.Edit{
 		{"\tif r.kept {\n\t\ts.erase(", "\tif r.def != nil {\n\t\ts.erase("},
 	}},

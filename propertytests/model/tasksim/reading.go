@@ -84,7 +84,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
 	case "r":
 		d, _ := r.value.(recurOf)
-		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: l.w.wall(r.clock)}
+		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: d.place.Start(l.w.wall(r.clock))}
 		if d.later && l.p.old {
 			l.w.Unreadable++
 			defined.Recurrence, defined.Unreadable = nil, true

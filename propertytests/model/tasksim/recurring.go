@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // every are the moments at a distance from each other.
@@ -18,12 +19,16 @@ func (w *taskWorld) wall(at time.Duration) time.Time {
 	return time.Unix(1_800_000_000, 0).Add(at).UTC()
 }
 
-// recurring are the definitions of one run. None is written while faults last but in the
+// recurrences are the definitions of one run. None is written while faults last but in the
 // beginning, and all are removed some time after they have ended.
-var recurring = []tasks.Recurrence{
-	{Name: "all", Schedule: every{3 * time.Second}, Missed: tasks.RunAll, Grace: time.Second},
-	{Name: "latest", Schedule: every{2 * time.Second}, Missed: tasks.RunLatest, Grace: time.Second},
-	{Name: "skip", Schedule: every{2 * time.Second}, Missed: tasks.Skip, Grace: 3 * time.Second},
+var recurrences = []tasks.Recurrence{
+	plan("all", 3*time.Second, recurring.CatchUpAll, time.Second),
+	plan("latest", 2*time.Second, recurring.CatchUpLatest, time.Second),
+	plan("skip", 2*time.Second, recurring.CatchUpSkip, 3*time.Second),
+}
+
+func plan(name string, step time.Duration, catchUp recurring.CatchUp, window time.Duration) tasks.Recurrence {
+	return tasks.Recurrence{Name: name, Plan: recurring.Plan{Schedule: every{step}, CatchUp: catchUp, Window: window}}
 }
 
 func (w *taskWorld) recur() {
@@ -31,14 +36,19 @@ func (w *taskWorld) recur() {
 		return
 	}
 	policy := w.treatments()[0].policy
-	for i := range recurring {
-		r := recurring[i]
+	for i := range recurrences {
+		r := recurrences[i]
 		r.Policy = policy
 		later := w.Versions && w.chance(0.5)
-		w.after(w.upTo(w.Length/4), func() { w.store.write(put{subject: "r." + r.Name, value: recurOf{&r, later}}) })
+		w.after(w.upTo(w.Length/4), func() {
+			w.store.write(put{subject: "r." + r.Name, value: recurOf{of: &r, later: later}})
+			for range 3 {
+				w.after(w.upTo(w.Length), func() { w.redefine(r.Name) })
+			}
+		})
 	}
 	for n := 0; n < 2 && w.Retention == 0; n++ { // somebody submits a tick by hand, which only schedulers should
-		r := recurring[w.rng.IntN(len(recurring))]
+		r := recurrences[w.rng.IntN(len(recurrences))]
 		tick := r.Schedule.Next(w.wall(w.upTo(w.Length)))
 		id := tasks.TickID(r.Name, tick)
 		w.after(w.upTo(w.Length), func() {
@@ -58,6 +68,25 @@ func (w *taskWorld) recur() {
 	})
 }
 
+// redefine has programs of two versions define a recurrence, in another way than its schedule: no
+// tick is lost by that, and the higher version stays.
+func (w *taskWorld) redefine(name string) {
+	old, ok := w.store.record("r." + name).(recurOf)
+	if !ok {
+		return
+	}
+	stored := w.wall(w.store.log[w.store.last["r."+name]-1].clock)
+	next, ok := recurring.Definition{Version: w.rng.IntN(3)}.Over(old.place, stored)
+	if !ok {
+		w.Lower++
+		return
+	}
+	r := *old.of
+	r.Window += time.Millisecond
+	w.store.write(put{subject: "r." + name, value: recurOf{&r, old.later, next}})
+	w.Redefined++
+}
+
 // removal removes the definitions, when somebody has led for some time after the faults, and has
 // read the stream before that.
 func (w *taskWorld) removal() {
@@ -68,7 +97,7 @@ func (w *taskWorld) removal() {
 		return
 	}
 	w.removed = w.now
-	for _, r := range recurring {
+	for _, r := range recurrences {
 		if t, ok := w.store.record("k." + r.Name).(tickOf); ok {
 			w.lastTick[r.Name] = t.tick
 		}
@@ -76,8 +105,8 @@ func (w *taskWorld) removal() {
 	}
 }
 
-// checkTicks: under RunAll each tick was submitted, from the definition until it was removed, and
-// not one more.
+// checkTicks: under CatchUpAll each tick was submitted, from the definition until it was removed,
+// and not one more.
 func (w *taskWorld) checkTicks() {
 	if !w.Recurring {
 		return
@@ -87,7 +116,7 @@ func (w *taskWorld) checkTicks() {
 		return
 	}
 	ahead, _ := w.store.aheadSince(w.removed - noticed)
-	for _, r := range recurring {
+	for _, r := range recurrences {
 		last := w.lastTick[r.Name]
 		if late := w.wall(w.removed + ahead).Sub(last); late > 12*time.Second {
 			w.fail("the last tick of %s was submitted %v before the end", r.Name, late)
@@ -102,7 +131,7 @@ func (w *taskWorld) checkTicks() {
 		n := 0
 		for t := r.Schedule.Next(since); !t.After(last); t = r.Schedule.Next(t) {
 			n += w.fired[tasks.TickID(r.Name, t)]
-			if r.Missed == tasks.RunAll && w.fired[tasks.TickID(r.Name, t)] == 0 {
+			if r.CatchUp == recurring.CatchUpAll && w.fired[tasks.TickID(r.Name, t)] == 0 {
 				w.broken = fmt.Errorf("%w: tick %v of %s", errLost, t, r.Name)
 				return
 			}

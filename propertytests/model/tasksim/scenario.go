@@ -74,7 +74,8 @@ type Counts struct {
 	// handlers that were told why they are stopped
 	Told int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
-	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted int
+	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
+	Redefined, Lower int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int
 	Effects                  int

@@ -126,7 +126,8 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
-		"ticks that were there already": c.Squatted,
+		"ticks that were there already": c.Squatted, "recurrences that were changed": c.Redefined,
+		"definitions of a lower version": c.Lower,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

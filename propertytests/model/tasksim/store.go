@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // taskStream is the stream of a namespace: one record per subject, and the conditions of a write.
@@ -56,6 +57,7 @@ type (
 	recurOf  struct {              // a definition
 		of    *tasks.Recurrence
 		later bool
+		place recurring.Definition
 	}
 	tickOf struct{ tick time.Time } // the last tick
 	put    struct {                 // one record of a write, under its condition:

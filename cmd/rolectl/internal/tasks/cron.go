@@ -2,14 +2,15 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
 func cronCommand(t *scope) *cobra.Command {
@@ -18,65 +19,16 @@ func cronCommand(t *scope) *cobra.Command {
 	return cmd
 }
 
-func cronList(t *scope) *cobra.Command {
-	return &cobra.Command{
-		Use: "ls", Short: "List recurring tasks, and their next ticks",
-		Example: "  rolectl tasks cron ls -n jobs",
-		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
-				all, err := assign.Recurrences(ctx, c)
-				if err != nil {
-					return err
-				}
-				return t.Printer().Print(cronTable(t.namespace, all))
-			})
-		},
-	}
-}
-
-func cronTable(namespace string, all []assign.Recurrence) show.Table {
-	if all == nil {
-		all = []assign.Recurrence{}
-	}
-	t := show.Table{
-		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"},
-		Wide:    []string{"CATCH-UP", "WINDOW", "SINCE"},
-		Names:   []string{"NAME", "KIND", "ZONE", "NOTE"}, Spare: []string{"LAST", "ZONE"},
-		Empty: "no recurring tasks in namespace " + namespace,
-		JSON: struct {
-			show.Document
-			Namespace   string              `json:"namespace"`
-			Recurrences []assign.Recurrence `json:"recurrences"`
-		}{show.Of("recurrences"), namespace, all},
-	}
-	at := func(when time.Time) string {
-		if when.IsZero() {
-			return ""
-		}
-		return when.Format(time.RFC3339)
-	}
-	for _, r := range all {
-		tone := show.Plain
-		if r.Error != "" {
-			tone = show.Bad
-		}
-		t.Rows = append(t.Rows, show.Row{
-			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), r.Error},
-			Wide: []string{string(r.CatchUp), show.Age(r.CatchUpWindow), at(r.Since)},
-		})
-	}
-	return t
-}
-
 func cronSet(t *scope) *cobra.Command {
 	var s submission
 	var zone, catchUp string
 	var window time.Duration
+	var version int
 	cmd := &cobra.Command{
 		Use: "set NAME KIND SCHEDULE [INPUT|-]", Short: "Submit a task at each tick of a schedule",
 		Long: `Let the scheduler submit a task at each tick of a schedule. SCHEDULE is a cron expression with five fields, or a word such as
-@daily or "@every 10m". An earlier definition under the same name is replaced.`,
+@daily or "@every 10m". An earlier definition under the same name is replaced, unless it has a higher version. With the same
+schedule and zone the new one continues: ticks that are due are fired.`,
 		Example: `  rolectl tasks cron set -n jobs nightly echo '0 3 * * *' '"hello"' --zone Europe/Berlin`,
 		Args:    cli.CheckArgs, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,6 +48,18 @@ func cronSet(t *scope) *cobra.Command {
 				options = append(options, assign.RecurHeader(name, value))
 			}
 			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				stored, err := assign.GetRecurrence(ctx, c, args[0])
+				if err != nil && !errors.Is(err, assign.ErrRecurrenceNotFound) {
+					return err
+				}
+				switch {
+				case !cmd.Flags().Changed("as-version"):
+					version = stored.Version
+				case version < stored.Version:
+					return fmt.Errorf("%s is defined with version %d: use --as-version %d or a higher one", args[0], stored.Version,
+						stored.Version)
+				}
+				options = append(options, assign.RecurVersion(version))
 				if err := assign.Recur(ctx, c, kind, args[0], args[2], data, options...); err != nil {
 					return err
 				}
@@ -105,6 +69,8 @@ func cronSet(t *scope) *cobra.Command {
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
+	cli.IntFlag(cmd, &version, "as-version", 0, math.MaxInt32,
+		"version of the definition (default: that of the stored one)")
 	f.StringVar(&zone, "zone", "UTC", "time zone of the schedule")
 	cli.ChoiceFlag(cmd, &catchUp, "catch-up", string(assign.CatchUpLatest),
 		fmt.Sprintf("which ticks to fire that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest,

@@ -15,7 +15,7 @@ import (
 
 func submitCommand(t *scope) *cobra.Command {
 	var s submission
-	var id, unique, sticky, limitKey string
+	var id, unique, sticky, limitKey, at string
 	var delay, deadline, waitFor time.Duration
 	var wait bool
 	cmd := &cobra.Command{
@@ -42,6 +42,10 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 			if err != nil {
 				return err
 			}
+			due, err := dueAt(at, delay)
+			if err != nil {
+				return err
+			}
 			var options []assign.SubmitOption
 			for name, value := range s.headers {
 				options = append(options, assign.WithHeader(name, value))
@@ -55,6 +59,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 				{sticky != "", assign.WithSticky(sticky)},
 				{limitKey != "", assign.WithLimitKey(limitKey)},
 				{delay > 0, assign.WithDelay(delay)},
+				{at != "", assign.At(due)},
 				{deadline > 0, assign.WithDeadline(deadline)},
 			} {
 				if o.given {
@@ -90,10 +95,26 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
 	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
 	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long to wait before the task is due")
+	f.StringVar(&at, "at", "", "when the task is due, such as 2026-01-02T15:04:05Z")
 	cli.DurationFlag(cmd, &deadline, "deadline", 0, 0, "time from submission until the task expires")
 	f.BoolVarP(&wait, "wait", "w", false, "wait until the task has ended, and write its output")
 	cli.DurationFlag(cmd, &waitFor, "wait-timeout", 0, 0, "how long to wait (0: no limit)")
 	return cmd
+}
+
+// dueAt reads --at, which excludes a delay. "" is the zero time.
+func dueAt(at string, delay time.Duration) (time.Time, error) {
+	if at == "" {
+		return time.Time{}, nil
+	}
+	if delay > 0 {
+		return time.Time{}, cli.UsageError(errors.New("--at and --delay exclude each other: leave one out"))
+	}
+	due, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return due, cli.UsageError(fmt.Errorf("--at %q: use a time such as 2026-01-02T15:04:05Z", at))
+	}
+	return due, nil
 }
 
 func (t *scope) submitted(id, kind string, existing bool) error {

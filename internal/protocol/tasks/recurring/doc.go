@@ -1,0 +1,8 @@
+// Package recurring is the rules of recurrences that need no scheduler: which definition follows
+// which, from when its ticks count, and which of them are due. It has no clock and no I/O.
+//
+// Invariants.
+//   - R1 A definition never replaces one of a higher version.
+//   - R2 A definition with the same schedule as the one that it replaces continues it: no tick that
+//     is due is lost by that.
+package recurring
