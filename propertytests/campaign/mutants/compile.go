@@ -15,10 +15,14 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // compiler checks whether mutants compile, one package at a time and without building anything: a
 // mutant that does not compile would be noticed only when it is drawn.
+//
+// Most mutants change what is within functions. The other files of their package cannot notice
+// that, so their functions are checked without bodies.
 type compiler struct {
 	root     string
 	files    *token.FileSet
@@ -30,7 +34,13 @@ type compiler struct {
 type goPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
-	parsed                  map[string]*ast.File
+	parsed                  map[string]*parsedFile
+}
+
+// parsedFile is a file as it is.
+type parsedFile struct {
+	whole, hollow *ast.File // hollow: its functions have no bodies
+	outside       string    // its text without the bodies
 }
 
 // newCompiler asks for all packages below folders, and for what they import.
@@ -48,7 +58,7 @@ func newCompiler(root string, folders []string) (*compiler, error) {
 	c := &compiler{root: root, files: token.NewFileSet(), packages: map[string]*goPackage{}}
 	exports := map[string]string{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		p := goPackage{parsed: map[string]*ast.File{}}
+		p := goPackage{parsed: map[string]*parsedFile{}}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -82,29 +92,99 @@ func (c *compiler) check(changed tree) error {
 		if err != nil {
 			return err
 		}
-		if _, err := (&types.Config{Importer: c.imports}).Check(p.ImportPath, c.files, files, nil); err != nil {
+		if err := c.typed(p, files); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parse reads the files of a package, each that has not changed once.
+// typed returns the first error of a package's types. A file without bodies seems to import what it
+// does not use.
+func (c *compiler) typed(p *goPackage, files []*ast.File) (first error) {
+	cfg := types.Config{Importer: c.imports, Error: func(err error) {
+		var e types.Error
+		isHollow := errors.As(err, &e) && strings.HasPrefix(c.files.Position(e.Pos).Filename, hollowed)
+		if first == nil && !(isHollow && e.Soft) {
+			first = err
+		}
+	}}
+	_, _ = cfg.Check(p.ImportPath, c.files, files, nil) // it has been told of each error
+	return first
+}
+
+// parse returns the files of a package, the changed ones whole.
 func (c *compiler) parse(p *goPackage, folder string, changed tree) (files []*ast.File, err error) {
+	within := true // functions
 	for _, name := range p.GoFiles {
-		text, is := changed[path.Join(folder, name)]
-		f := p.parsed[name]
-		switch {
+		if p.parsed[name] == nil {
+			if p.parsed[name], err = c.read(p, name); err != nil {
+				return nil, err
+			}
+		}
+		if text, is := changed[path.Join(folder, name)]; is {
+			f, err := parser.ParseFile(c.files, name, text, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			within = within && outside(c.files, f, text) == p.parsed[name].outside
+			files = append(files, f)
+		}
+	}
+	for _, name := range p.GoFiles {
+		switch _, is := changed[path.Join(folder, name)]; {
 		case is:
-			f, err = parser.ParseFile(c.files, name, text, parser.SkipObjectResolution)
-		case f == nil:
-			f, err = parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			p.parsed[name] = f
+		case within:
+			files = append(files, p.parsed[name].hollow)
+		default:
+			files = append(files, p.parsed[name].whole)
 		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
 	}
 	return files, nil
+}
+
+// read reads a file as it is.
+func (c *compiler) read(p *goPackage, name string) (s *parsedFile, err error) {
+	text, err := os.ReadFile(filepath.Join(p.Dir, name))
+	if err != nil {
+		return nil, err
+	}
+	s = &parsedFile{}
+	if s.whole, err = parser.ParseFile(c.files, name, text, parser.SkipObjectResolution); err != nil {
+		return nil, err
+	}
+	s.outside = outside(c.files, s.whole, string(text))
+	if s.hollow, err = parser.ParseFile(c.files, hollowed+name, text, parser.SkipObjectResolution); err != nil {
+		return nil, err
+	}
+	for _, f := range functions(s.hollow) {
+		f.Body = nil
+	}
+	return s, nil
+}
+
+// hollowed begins the name of a file without bodies.
+const hollowed = "hollow "
+
+// functions are those of a file that can do without a body: main, init and generic ones cannot.
+func functions(f *ast.File) (all []*ast.FuncDecl) {
+	for _, d := range f.Decls {
+		f, is := d.(*ast.FuncDecl)
+		if is && f.Body != nil && f.Type.TypeParams == nil && f.Name.Name != "init" && f.Name.Name != "main" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// outside is the text of a file without the bodies of its functions.
+func outside(files *token.FileSet, f *ast.File, text string) string {
+	var b strings.Builder
+	at := 0
+	for _, f := range functions(f) {
+		b.WriteString(text[at:files.Position(f.Body.Lbrace).Offset])
+		at = files.Position(f.Body.Rbrace).Offset
+	}
+	b.WriteString(text[at:])
+	return b.String()
 }

@@ -39,6 +39,21 @@ func TestCompiler(t *testing.T) {
 			t.Errorf("%s: %v", after, err)
 		}
 	}
+	// Other files miss what they use, within functions too.
+	text, err = os.ReadFile("tree.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for before, after := range map[string]string{
+		"type tree map[string]string":         "type tree map[string]int",
+		") holding(text string) (string, err": ") holding(text string) (_ string, _ bool, _ err",
+		"func below(root string, folders ":    "func under(root string, folders ",
+	} {
+		changed := strings.Replace(string(text), before, after, 1)
+		if err := c.check(tree{folder + "/tree.go": changed}); err == nil || changed == string(text) {
+			t.Errorf("%s compiles", after)
+		}
+	}
 	if err := c.check(tree{"nowhere/x.go": ""}); err == nil {
 		t.Error("a file of no package compiles")
 	}
