@@ -20,7 +20,7 @@ import (
 func programs(t *testing.T, names ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir() + string(filepath.Separator)
-	args := []string{"build", "-o", dir}
+	args := []string{"build", "-ldflags=-s -w", "-o", dir}
 	for _, name := range names {
 		args = append(args, "./"+name)
 	}

@@ -34,7 +34,8 @@ func steppingProgram(tb testing.TB) string {
 	}
 	source := strings.TrimSpace(string(dir))
 	program := filepath.Join(tb.TempDir(), "stepping")
-	build := exec.CommandContext(tb.Context(), "go", "build", "-overlay", steppedTime(tb, source), "-o", program, ".")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-ldflags=-s -w", "-overlay", steppedTime(tb, source),
+		"-o", program, ".")
 	build.Dir = source
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build the server with a stepping clock: %v\n%s", err, out)

@@ -83,7 +83,7 @@ func (k Test) run(ctx context.Context, root, pkg string, changed tree) (said, wo
 	if world, err = worldOf(root, pkg); err != nil {
 		return "", "", false, err
 	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = filepath.Join(root, filepath.FromSlash(pkg))
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", "", false, fmt.Errorf("it does not compile: %w\n%s", err, out)

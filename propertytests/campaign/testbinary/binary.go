@@ -27,7 +27,7 @@ func In(dir, pkg string) Binary {
 
 // Build compiles the tests.
 func (b Binary) Build(ctx context.Context, flags ...string) error {
-	args := slices.Concat([]string{"test", "-c"}, flags, []string{"-o", b.Path, Module + b.pkg})
+	args := slices.Concat([]string{"test", "-c", "-ldflags=-s -w"}, flags, []string{"-o", b.Path, Module + b.pkg})
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", b.pkg, err, out)
 	}
