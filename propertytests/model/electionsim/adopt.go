@@ -105,8 +105,8 @@ func (w *world) purge(floor uint64) (removed int) {
 			removed++
 		}
 	}
-	for w.store.next() < floor {
-		w.store.put(w.now, "none", nil, true).removed = true
+	if next := w.store.next(); next < floor {
+		w.store.skip(w.now, floor-next)
 	}
 	return removed
 }

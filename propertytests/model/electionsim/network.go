@@ -118,8 +118,11 @@ func (p *process) again(x protocol.Write, reply protocol.Written) {
 // stands.
 func (p *process) fallMute(x protocol.Write) {
 	w := p.w
+	if p.muteFor == 0 || w.quiet {
+		return
+	}
 	e := record.Decode(x.Key, x.Value, 0, x.Delete, MaxTTL)
-	if p.muteFor == 0 || w.quiet || e.Kind != record.KindIdle && e.Lease.State != record.Idle {
+	if e.Kind != record.KindIdle && e.Lease.State != record.Idle {
 		return
 	}
 	w.Counts.MutedIdle++

@@ -92,6 +92,15 @@ func (s *store) put(now time.Duration, key string, value []byte, marker bool) *c
 	return c
 }
 
+// skip lets the next write have a revision that is so much higher, as a purge does: nothing stands
+// at those between, and no watch shows them.
+func (s *store) skip(now time.Duration, revisions uint64) {
+	c := &commit{key: "none", at: now, marker: true, removed: true}
+	c.entry = record.Decode(c.key, nil, s.next(), true, MaxTTL)
+	s.log = append(s.log, slices.Repeat([]*commit{c}, int(revisions))...)
+	s.keys[c.key] = append(s.keys[c.key], c)
+}
+
 // write carries out a conditional write; nil means refused.
 func (s *store) write(now time.Duration, w protocol.Write) *commit {
 	key, expect := w.Key, w.Expect
