@@ -69,8 +69,12 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	a.Ledger = NewLedger(a.Began.After(time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
 	a.Server, _ = n.(*natsrun.Server)
 	bucket := natskv.Config{Bucket: Bucket, Storage: storage, Replicas: Replicas(n)}
+	patient := storm.Patient
+	if a.Server != nil {
+		patient = storm.Unbroken
+	}
 	var err error
-	if a.operator, err = n.Connect(append(storm.Patient("operator", 10*time.Second),
+	if a.operator, err = n.Connect(append(patient("operator", 10*time.Second),
 		nats.CustomInboxPrefix(operatorInbox))...); err != nil {
 		tb.Fatal(err)
 	}
@@ -78,7 +82,7 @@ func New(tb testing.TB, n Network, storage jetstream.StorageType) *Arena {
 	if _, err := natskv.Create(tb.Context(), a.operator, bucket); err != nil {
 		tb.Fatal(err)
 	}
-	a.RecordLog = newRecordLog(a)
+	a.RecordLog = newRecordLog(a, storage)
 	tb.Cleanup(a.close)
 	return a
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
@@ -26,10 +28,11 @@ type RecordLog struct {
 	// Undrained allows that roles are given away before their work has returned.
 	Undrained bool
 
-	a    *Arena
-	ctx  context.Context
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	a     *Arena
+	every time.Duration // between two heartbeats of its watch
+	ctx   context.Context
+	stop  context.CancelFunc
+	wg    sync.WaitGroup
 
 	mu         sync.Mutex
 	last       uint64
@@ -56,9 +59,16 @@ type burst struct {
 	told  bool
 }
 
-func newRecordLog(a *Arena) *RecordLog {
+// newRecordLog follows the bucket. A server with files restarts, and a cluster loses servers: there
+// a watch that has ended is missed soon. In virtual time a heartbeat costs as much as a record, and
+// hours have thousands.
+func newRecordLog(a *Arena, storage jetstream.StorageType) *RecordLog {
+	every := 2 * time.Second
+	if a.Server != nil && storage == jetstream.MemoryStorage {
+		every = 5 * time.Second
+	}
 	c := &RecordLog{
-		a: a, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{},
+		a: a, every: every, roles: roleRecords{}, writes: map[string]int{}, bursts: map[string]burst{},
 		leases: map[string]sighting{},
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -88,7 +98,7 @@ func (c *RecordLog) follow() {
 	if err != nil {
 		return
 	}
-	watch, err := bucket.Watch(ctx, c.a.operator, "")
+	watch, err := bucket.WatchEvery(ctx, c.a.operator, "", c.every)
 	if err != nil {
 		return
 	}

@@ -62,7 +62,11 @@ func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 	case *natsrun.Process, *natsrun.ProcessCluster:
 		a.stepping = true
 	}
-	operator := a.connect("operator")
+	patient := storm.Patient
+	if a.Server != nil {
+		patient = storm.Unbroken
+	}
+	operator := a.connect(patient("operator", a.TTL))
 	bucket := natskv.Config{Bucket: cfg.Name, Storage: cfg.Storage, Replicas: a.replicas}
 	if _, err := natskv.Create(tb.Context(), operator, bucket); err != nil {
 		tb.Fatal(err)
@@ -72,14 +76,14 @@ func New(tb testing.TB, n elections.Network, cfg Config) *Arena {
 	if _, err := assign.ListRecurrences(tb.Context(), a.Operator, assign.RecurrenceListOptions{}); err != nil {
 		tb.Fatal(err)
 	}
-	a.Client = a.client(a.connect("client", a.Path.Options()...))
+	a.Client = a.client(a.connect(storm.Patient("client", a.TTL), a.Path.Options()...))
 	a.RecordLog = newRecordLog(a, operator)
 	return a
 }
 
-func (a *Arena) connect(name string, opts ...nats.Option) *nats.Conn {
+func (a *Arena) connect(patient []nats.Option, opts ...nats.Option) *nats.Conn {
 	a.TB.Helper()
-	nc, err := a.Network.Connect(append(storm.Patient(name, a.TTL), opts...)...)
+	nc, err := a.Network.Connect(append(patient, opts...)...)
 	if err != nil {
 		a.TB.Fatal(err)
 	}
