@@ -204,7 +204,7 @@ func Encode(record any) []byte {
 }
 
 func decode(b []byte, record any, version *int) error {
-	if err := json.Unmarshal(b, record); err != nil {
+	if err := unmarshal(b, record); err != nil {
 		var v struct {
 			V int `json:"v"`
 		}
@@ -220,6 +220,14 @@ func decode(b []byte, record any, version *int) error {
 		return fmt.Errorf("%w: version %d", errGarbage, *version)
 	}
 	return nil
+}
+
+// unmarshal is json.Unmarshal, for a record that is still zero.
+func unmarshal(b []byte, record any) error {
+	if to, ok := record.(flat); ok && readFlat(b, to) {
+		return nil
+	}
+	return json.Unmarshal(b, record)
 }
 
 func checkTTL(ms int64, maxTTL time.Duration) error {

@@ -170,6 +170,7 @@ var decoders = map[string]string{
 	"internal/protocol/record/DecodeRole":     "FuzzRecords",
 	"internal/protocol/record/ParseKey":       "FuzzDecode",
 	"internal/protocol/record/decode":         "FuzzRecords",
+	"internal/protocol/record/unmarshal":      "FuzzRecords",
 
 	"internal/protocol/tasks/frame/DecodeAnswers":  "FuzzEveryFrame",
 	"internal/protocol/tasks/frame/DecodeAssign":   "FuzzEveryFrame",

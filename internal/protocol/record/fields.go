@@ -1,0 +1,88 @@
+package record
+
+func (l *Lease) clear()    { *l = Lease{} }
+func (i *IdleBeat) clear() { *i = IdleBeat{} }
+func (r *Role) clear()     { *r = Role{} }
+
+func (l *Lease) set(field []byte, v scalar) bool {
+	switch string(field) {
+	case "v":
+		return v.version(&l.V)
+	case "session":
+		return v.uint64(&l.Session)
+	case "nonce":
+		return v.text(&l.Nonce)
+	case "ttl_ms":
+		return v.int64(&l.TTLms)
+	case "beat":
+		return v.uint64(&l.Beat)
+	case "state":
+		return l.State.set(v)
+	case "workers":
+		return v.uint32(&l.Workers)
+	case "by":
+		return v.text(&l.By)
+	case "at_rest":
+		return v.bool(&l.AtRest)
+	}
+	return false
+}
+
+// set takes a state that is known without memory of its own.
+func (s *LeaseState) set(v scalar) bool {
+	for _, known := range [...]LeaseState{Live, Idle, Closed, Killed, Revoked} {
+		if string(v.letters) == string(known) {
+			*s = known
+			return v.kind == textual
+		}
+	}
+	return false
+}
+
+func (i *IdleBeat) set(field []byte, v scalar) bool {
+	switch string(field) {
+	case "v":
+		return v.version(&i.V)
+	case "session":
+		return v.uint64(&i.Session)
+	case "nonce":
+		return v.text(&i.Nonce)
+	case "lease":
+		return v.uint64(&i.Lease)
+	case "beat":
+		return v.uint64(&i.Beat)
+	case "ttl_ms":
+		return v.int64(&i.TTLms)
+	}
+	return false
+}
+
+func (r *Role) set(field []byte, v scalar) bool {
+	switch string(field) {
+	case "v":
+		return v.version(&r.V)
+	case "ttl_ms":
+		return v.int64(&r.TTLms)
+	case "id":
+		return v.text(&r.ID)
+	case "session":
+		return v.uint64(&r.Session)
+	case "token":
+		return v.text(&r.Token)
+	case "key":
+		return v.text(&r.Key)
+	case "priority":
+		return v.int32(&r.Priority)
+	case "vacant":
+		return v.bool(&r.Vacant)
+	case "forced":
+		return v.bool(&r.Forced)
+	case "by":
+		return v.text(&r.By)
+	case "reason":
+		return v.text(&r.Reason)
+	case "next":
+		return v.text(&r.Next)
+	}
+	return false
+}
