@@ -9,7 +9,6 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
-	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // CatchUpPolicy says what happens to the ticks of a recurrence that were not fired in time, because
@@ -91,7 +90,8 @@ const defaultCatchUpWindow = time.Minute
 // call Recur whenever it starts: the same definition is not written again. A different definition
 // replaces the stored one, unless that has a higher [RecurVersion]: then Recur changes nothing and
 // returns nil. With the same schedule and zone it continues: ticks that are due are fired as its
-// CatchUp says. With another schedule its ticks count from then on.
+// CatchUp says. With another schedule its ticks count from then on. One that is paused stays
+// paused, see [PauseRecurrence].
 //
 // Errors: ErrInvalidName, ErrInvalidSpec (also for a schedule that has no tick within five years),
 // ErrInvalidOption, ErrInvalidKind, ErrTooLarge, ErrNoClient, ErrClosed, the encoder's, permanent
@@ -124,10 +124,7 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 // RemoveRecurrence removes a recurrence. Tasks that it has submitted continue. Errors:
 // ErrRecurrenceNotFound, and those of Recur.
 func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
-	if !naming.Valid(name) {
-		return fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
-	}
-	c, err := clientOf(ctx, in)
+	c, err := recurrenceClient(ctx, in, name)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
@@ -26,6 +28,9 @@ type Recurrence struct {
 	// Next lies in the past while nobody leads.
 	Last time.Time `json:"last,omitzero"`
 	Next time.Time `json:"next,omitzero"`
+	// Paused says that it does not fire. PauseReason is for people. Next is zero meanwhile.
+	Paused      bool   `json:"paused,omitempty"`
+	PauseReason string `json:"pause_reason,omitempty"`
 	// Error says why schedulers ignore the definition, "" if they do not.
 	Error string `json:"error,omitempty"`
 }
@@ -80,10 +85,7 @@ func ListRecurrences(ctx context.Context, in Submitter, o RecurrenceListOptions)
 // GetRecurrence returns the recurrence of a name. Errors: ErrInvalidName, ErrRecurrenceNotFound,
 // ErrClosed, the connection's, ctx's.
 func GetRecurrence(ctx context.Context, in Submitter, name string) (Recurrence, error) {
-	if !naming.Valid(name) {
-		return Recurrence{}, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
-	}
-	c, err := clientOf(ctx, in)
+	c, err := recurrenceClient(ctx, in, name)
 	if err != nil {
 		return Recurrence{}, err
 	}
@@ -101,10 +103,63 @@ func recurrenceFrom(s *client.Recurrence) Recurrence {
 		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since,
 		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next,
 	}
+	if d.Paused != nil {
+		r.Paused, r.PauseReason = true, d.Paused.Reason
+	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
 	} else {
 		r.CatchUpWindow = time.Duration(d.Window) * time.Millisecond
 	}
 	return r
+}
+
+// PauseRecurrence stops a recurrence from firing until [ResumeRecurrence]. Tasks that it has
+// submitted continue. The pause is stored, needs no leader, and outlives every leader and every
+// [Recur] with another definition. It returns nil if the recurrence is paused already: the first
+// reason stays. reason is for people, 4 KiB at most.
+//
+// Errors: ErrInvalidName, ErrRecurrenceNotFound, ErrTooLarge, ErrClosed, an error if the definition
+// cannot be read, permanent faults of the connection, ctx's: then the pause may be stored or not.
+func PauseRecurrence(ctx context.Context, in Submitter, name, reason string) error {
+	if len(reason) > record.MaxMeta {
+		return taskerr.TooLarge("a reason", len(reason), record.MaxMeta, "shorten it")
+	}
+	c, err := recurrenceClient(ctx, in, name)
+	if err != nil {
+		return err
+	}
+	return c.PauseRecurrence(ctx, name, reason)
+}
+
+// ResumeRecurrence ends [PauseRecurrence]. Ticks count from then on: those that came during the
+// pause are not caught up with, whatever [CatchUp] says. Those of "@every" stay where they would
+// have been without the pause. It returns nil if the recurrence is not paused. Errors are those of
+// PauseRecurrence.
+func ResumeRecurrence(ctx context.Context, in Submitter, name string) error {
+	c, err := recurrenceClient(ctx, in, name)
+	if err != nil {
+		return err
+	}
+	return c.ResumeRecurrence(ctx, name)
+}
+
+// RunRecurrence submits the task of a recurrence now, also of one that is paused, and returns its
+// id: "cron/<name>/run-" and 12 more characters. No tick is moved or dropped by that. It needs no
+// leader. With [Find] you can wait for the task. Errors are those of PauseRecurrence; after the end
+// of ctx the task may be stored or not.
+func RunRecurrence(ctx context.Context, in Submitter, name string) (id string, err error) {
+	c, err := recurrenceClient(ctx, in, name)
+	if err != nil {
+		return "", err
+	}
+	return c.RunRecurrence(ctx, name)
+}
+
+// recurrenceClient is the client for something that is done to a recurrence.
+func recurrenceClient(ctx context.Context, in Submitter, name string) (*client.Client, error) {
+	if !naming.Valid(name) {
+		return nil, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
+	}
+	return clientOf(ctx, in)
 }

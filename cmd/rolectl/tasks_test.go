@@ -477,6 +477,17 @@ func TestTasksCron(t *testing.T) {
 		!strings.Contains(out, "@every 1s") {
 		t.Errorf("table:\n%s", out)
 	}
+	w.ok("tasks", "cron", "pause", "nightly", "--reason", "a migration")
+	if out := w.ok("tasks", "cron", "ls", "--prefix", "night").out; !strings.Contains(out, "paused: a migration") ||
+		strings.Contains(out, "soon") {
+		t.Errorf("paused:\n%s", out)
+	}
+	id := strings.TrimSpace(w.ok("tasks", "cron", "run", "nightly", "-o", "name").out)
+	natstest.Eventually(t, "it is run by hand", patience, func() (bool, string) {
+		out := w.ok("tasks", "ls", "--prefix", "cron/nightly/run-", "--state", "succeeded", "-o", "name").out
+		return out == id+"\n", out
+	})
+	w.ok("tasks", "cron", "resume", "nightly")
 	w.ok("tasks", "cron", "rm", "soon")
 	if out := w.ok("tasks", "cron", "ls", "-o", "name").out; out != "nightly\n" {
 		t.Errorf("after the removal: %q", out)

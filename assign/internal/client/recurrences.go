@@ -136,7 +136,9 @@ func storedRecurrence(name string, e *natskv.Entry, last time.Time, most int64) 
 	if last.After(from) {
 		from = last
 	}
-	r.Next = shown(r.Definition.Schedule.Next(from))
+	if r.Definition.Paused == nil {
+		r.Next = shown(r.Definition.Schedule.Next(from))
+	}
 	return r
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
-	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -43,9 +42,7 @@ func (c *Client) Output(ctx context.Context, p Handle) (data []byte, ended *reco
 	if o.Status != tasks.StatusSucceeded {
 		return nil, o, nil
 	}
-	if data, err = c.output(ctx, o); err == nil {
-		data, err = c.sealer.Open(sealed.Output, p.id, data)
-	}
+	data, err = c.output(ctx, o)
 	return data, nil, taskerr.Doing(err, "output of %s", p.id)
 }
 

@@ -57,7 +57,25 @@ const MaxDefinitionVersion = 1 << 53 // which every reader of JSON can hold
 
 // place is what the rules of definitions look at.
 func (r *Recurrence) place() recurring.Definition {
-	return recurring.Definition{Version: r.DefinitionVersion, Schedule: r.Spec + "\x00" + r.Zone, Since: r.Since}
+	return recurring.Definition{
+		Version: r.DefinitionVersion, Schedule: r.Spec + "\x00" + r.Zone, Since: r.Since, Phase: r.Phase,
+		Paused: r.Paused != nil,
+	}
+}
+
+// move gives the definition another place.
+func (r *Recurrence) move(to recurring.Definition) { r.Since, r.Phase = to.Since.UTC(), to.Phase.UTC() }
+
+// Pause prepares the definition, which was stored at a time, for its place without ticks.
+func (r *Recurrence) Pause(stored time.Time, by Steering) {
+	r.move(r.place().Pause(stored))
+	r.Paused = &by
+}
+
+// Resume prepares the definition, which was stored at a time, for its place with ticks again.
+func (r *Recurrence) Resume(stored time.Time) {
+	r.move(r.place().Resume(stored))
+	r.Paused = nil
 }
 
 // Start is from when the ticks of a definition count that was stored at a time.
@@ -72,7 +90,10 @@ func (r *Recurrence) Succeed(earlier []byte, stored time.Time) (ok bool) {
 		return true
 	}
 	next, ok := r.place().Over(before.place(), stored)
-	r.Since = next.Since.UTC()
+	r.move(next)
+	if r.Paused = nil; next.Paused {
+		r.Paused = before.Paused
+	}
 	return ok
 }
 
@@ -82,7 +103,7 @@ func (r *Recurrence) Same(stored []byte) bool {
 	if json.Unmarshal(stored, &is) != nil {
 		return false
 	}
-	is.Since = r.Since
+	is.Since, is.Phase, is.Paused = r.Since, r.Phase, r.Paused
 	a, err1 := json.Marshal(r)
 	b, err2 := json.Marshal(is)
 	return err1 == nil && err2 == nil && bytes.Equal(a, b)

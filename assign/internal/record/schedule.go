@@ -160,7 +160,7 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	if int64(len(r.Input)) > most-Headroom {
 		return d, fmt.Errorf("an input of %d bytes", len(r.Input))
 	}
-	if d.Schedule, err = parseSchedule(r.Spec, r.Zone, r.Start(e.Time)); err != nil {
+	if d.Schedule, err = parseSchedule(r.Spec, r.Zone, r.place().Anchor(e.Time)); err != nil {
 		return d, err
 	}
 	text, err := json.Marshal(r.Task)
@@ -181,16 +181,22 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	return d, nil
 }
 
-// With makes the recurrence for the books.
-func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
+// Header is that of the submissions of a recurrence.
+func (d *Definition) Header() []natskv.Field {
 	header := []natskv.Field{{Name: HeaderTask, Value: d.TaskHeader}}
 	if d.metaHeader != "" {
 		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
 	}
+	return header
+}
+
+// With makes the recurrence for the books.
+func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 	return &tasks.Recurrence{
-		Name: name, Policy: policy, Body: &Recurring{header, d.Input},
+		Name: name, Policy: policy, Body: &Recurring{d.Header(), d.Input},
 		Plan: recurring.Plan{
 			Schedule: d.Schedule, CatchUp: catchUps[d.CatchUp], Window: time.Duration(d.Window) * time.Millisecond,
+			Paused: d.Paused != nil,
 		},
 	}
 }

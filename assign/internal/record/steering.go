@@ -132,6 +132,9 @@ type Recurrence struct {
 	// Since is when the first of the definitions was stored that had this schedule, one after the
 	// other: ticks count from then. Zero: this one is the first.
 	Since time.Time `json:"since,omitzero"`
+	// Phase is what equal distances are counted from. Zero: from when ticks count.
+	Phase  time.Time `json:"phase,omitzero"`
+	Paused *Steering `json:"paused,omitempty"` // nil: it has ticks
 }
 
 // Tick is the data at k.<name>.
@@ -159,6 +162,13 @@ const TickPrefix = "cron/"
 // maxRecurrence bounds the name of a recurrence, in bytes, because the id of a tick's task is a
 // name too.
 const maxRecurrence = 200 - len(TickPrefix) - len("/20060102T150405Z")
+
+// RunDigits is how many characters make the id of a run by hand unique. It is not longer than that
+// of a tick.
+const RunDigits = 12
+
+// RunID is the id of a task that somebody has asked for beside the ticks.
+func RunID(name, unique string) string { return TickPrefix + name + "/run-" + unique }
 
 // TickID is the id of the task of one tick. A scheduler that fires the tick a second time finds the
 // task there.

@@ -40,16 +40,15 @@ func (e Defined) apply(s *Scheduler) {
 	r.blind, r.order = e.Unreadable, e.Revision
 	s.coming.Remove(r)
 	if r.def = e.Recurrence; r.def == nil {
-		if r.write != nil { // it may still land, and is seen then
-			delete(s.writes, r.write.number)
-			r.write = nil
-		}
-		r.seen, r.ready = time.Time{}, nil
+		s.holdTicks(r)
 		s.removeTicks(e.Name, r)
 		return
 	}
 	if !e.Since.Equal(r.since) { // another schedule, or the first one
 		r.seen, r.ready = time.Time{}, nil
+	}
+	if r.def.Paused {
+		s.holdTicks(r)
 	}
 	r.since = e.Since
 	if s.settled {
@@ -115,6 +114,16 @@ func (s *Scheduler) recurOf(name string) *recur {
 	return r
 }
 
+// holdTicks drops what a recurrence was about to submit, since it is paused. A write that is under
+// way may still land, and is seen then.
+func (s *Scheduler) holdTicks(r *recur) {
+	r.seen, r.ready = time.Time{}, nil
+	if r.write != nil {
+		delete(s.writes, r.write.number)
+		r.write = nil
+	}
+}
+
 // removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all
 // has been read: the definition comes later in the stream when it was changed since.
 func (s *Scheduler) removeTicks(name string, r *recur) {
@@ -145,6 +154,9 @@ func (s *Scheduler) tidyTicks() {
 // another way continues, with the ticks that are due.
 func (s *Scheduler) schedule(r *recur) {
 	s.coming.Remove(r)
+	if r.def.Paused {
+		return
+	}
 	if !s.clock.Running() { // nobody knows what time it is
 		s.unscheduled = true
 		return

@@ -28,6 +28,8 @@ type checks struct {
 
 	lastTick map[string]time.Time // by recurrence, when it was removed
 	removed  time.Duration        // when that was, 0: not yet
+	resuming bool                 // a recurrence is being resumed
+	resumed  time.Time            // when the recurrence that is paused now and then was resumed last
 	done     map[life]bool        // it has had its outcome
 	reused   map[string]bool      // ids that were used again after the outcome had expired
 	pushed   map[uint64]bool      // submissions that were handed out
@@ -75,6 +77,8 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 	case recurOf:
 		if old, ok := before.(recurOf); ok && v.place.Version < old.place.Version {
 			w.fail("version %d of %s replaces version %d", v.place.Version, id, old.place.Version)
+		} else if ok && old.place.Paused && !v.place.Paused && !w.resuming {
+			w.fail("%s fires again, and nobody has resumed it", id)
 		}
 	case steering:
 		if family == "x" {

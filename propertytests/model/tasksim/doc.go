@@ -33,6 +33,7 @@
 //   - a task is dead for lost workers only if nothing else ran in the last one
 //   - at most one open task has a unique key, and the record of an open one is not freed
 //   - a tick is submitted once; under CatchUpAll each one is; what stands in its place stays
+//   - a recurrence that is known to be paused fires nothing, and stays so when it is changed
 //   - what belongs to an open task is not removed, also by a scheduler of an earlier version that
 //     cannot read the task; the last tick of a recurrence stands for as long as its definition does
 //   - nothing is handed out before its time, or long after its deadline, and nothing expires before

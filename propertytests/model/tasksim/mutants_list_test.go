@@ -299,7 +299,19 @@ var drawn = []mutants.Mutant{
 		{"\tif d.Version < earlier.Version {\n\t\treturn earlier, false\n\t}\n", ""},
 	}},
 	{Name: "a definition with the same schedule begins again", Edits: []mutants.Edit{
-		{"\t\td.Since = earlier.Start(stored)\n", "\t\td.Since = stored\n"},
+		{"d.Since, d.Phase = earlier.Start(stored), earlier", "d.Since, d.Phase = stored, earlier"},
+	}},
+	{Name: "a recurrence that is paused fires", Edits: []mutants.Edit{
+		{"\tif r.def.Paused {\n\t\treturn\n\t}\n", ""},
+	}},
+	{Name: "a tick that waits for a seal is submitted though its recurrence is paused", Edits: []mutants.Edit{
+		{"\tif r.def.Paused {\n\t\ts.holdTicks(r)\n\t}\n", ""},
+	}},
+	{Name: "a definition ends the pause of the one before it", Edits: []mutants.Edit{
+		{
+			"d.Since, d.Phase, d.Paused = time.Time{}, time.Time{}, earlier.Paused",
+			"d.Since, d.Phase, d.Paused = time.Time{}, time.Time{}, false",
+		},
 	}},
 	{Name: "a change of a recurrence drops what is due", Edits: []mutants.Edit{
 		{"\t\tr.seen, r.ready = time.Time{}, nil\n\t}\n", "\t\tr.seen = time.Time{}\n\t}\n\tr.ready = nil\n"},

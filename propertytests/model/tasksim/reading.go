@@ -85,6 +85,12 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	case "r":
 		d, _ := r.value.(recurOf)
 		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: d.place.Start(l.w.wall(r.clock))}
+		l.model.paused["r."+id] = d.place.Paused
+		if d.of != nil {
+			of := *d.of
+			of.Paused = d.place.Paused
+			defined.Recurrence = &of
+		}
 		if d.later && l.p.old {
 			l.w.Unreadable++
 			defined.Recurrence, defined.Unreadable = nil, true

@@ -24,8 +24,12 @@ func (w *taskWorld) wall(at time.Duration) time.Time {
 var recurrences = []tasks.Recurrence{
 	plan("all", 3*time.Second, recurring.CatchUpAll, time.Second),
 	plan("latest", 2*time.Second, recurring.CatchUpLatest, time.Second),
+	plan(held, 2*time.Second, recurring.CatchUpAll, time.Second),
 	plan("skip", 2*time.Second, recurring.CatchUpSkip, 3*time.Second),
 }
+
+// held is the recurrence that is paused now and then.
+const held = "held"
 
 func plan(name string, step time.Duration, catchUp recurring.CatchUp, window time.Duration) tasks.Recurrence {
 	return tasks.Recurrence{Name: name, Plan: recurring.Plan{Schedule: every{step}, CatchUp: catchUp, Window: window}}
@@ -44,6 +48,9 @@ func (w *taskWorld) recur() {
 			w.store.write(put{subject: "r." + r.Name, value: recurOf{of: &r, later: later}})
 			for range 3 {
 				w.after(w.upTo(w.Length), func() { w.redefine(r.Name) })
+			}
+			if r.Name == held {
+				w.hold()
 			}
 		})
 	}
@@ -66,6 +73,39 @@ func (w *taskWorld) recur() {
 		}
 		w.once(w.Length+most+enough, w.removal) // later than it has ever been
 	})
+}
+
+// hold pauses a recurrence for a while, and later again.
+func (w *taskWorld) hold() {
+	w.after(w.upTo(w.Length/3), func() {
+		w.move(held, recurring.Definition.Pause)
+		w.after(w.upTo(w.Length/3), func() {
+			w.resuming = true
+			w.move(held, recurring.Definition.Resume)
+			w.resuming = false
+			last, _ := w.store.record("k." + held).(tickOf)
+			for _, t := range []time.Time{w.wall(w.store.clock()), last.tick} {
+				if t.After(w.resumed) {
+					w.resumed = t
+				}
+			}
+			if w.now < w.Length/2 {
+				w.hold()
+			}
+		})
+	})
+}
+
+// move stores the definition of a recurrence with another place.
+func (w *taskWorld) move(name string, to func(d recurring.Definition, stored time.Time) recurring.Definition) {
+	old, ok := w.store.record("r." + name).(recurOf)
+	if !ok {
+		return
+	}
+	stored := w.wall(w.store.log[w.store.last["r."+name]-1].clock)
+	old.place = to(old.place, stored)
+	w.store.write(put{subject: "r." + name, value: old})
+	w.PausedTicks++
 }
 
 // redefine has programs of two versions define a recurrence, in another way than its schedule: no
@@ -127,6 +167,9 @@ func (w *taskWorld) checkTicks() {
 				since = w.wall(e.clock)
 				break
 			}
+		}
+		if r.Name == held {
+			since = w.resumed
 		}
 		n := 0
 		for t := r.Schedule.Next(since); !t.After(last); t = r.Schedule.Next(t) {

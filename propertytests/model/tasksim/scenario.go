@@ -75,7 +75,7 @@ type Counts struct {
 	Told int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
-	Redefined, Lower int
+	Redefined, Lower, PausedTicks int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int
 	Effects                  int

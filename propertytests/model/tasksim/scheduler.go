@@ -170,6 +170,9 @@ func (l *lead) carryOut(effect tasks.Effect) {
 	case tasks.FreeUnique:
 		l.write(e.Write, put{"u." + e.Key, erased{}, "u." + e.Key, e.Expect})
 	case tasks.WriteTick:
+		if l.model.paused["r."+e.Recurrence.Name] {
+			w.fail("%s is submitted, and the recurrence is known to be paused", e.ID)
+		}
 		w.tell(e.ID, "%s@%d writes tick %d under %d", l.p.name, l.epoch, e.Write, e.Guard)
 		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, "q." + e.ID, 0},
 			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})

@@ -127,7 +127,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
 		"ticks that were there already": c.Squatted, "recurrences that were changed": c.Redefined,
-		"definitions of a lower version": c.Lower,
+		"definitions of a lower version": c.Lower, "recurrences that were paused or resumed": c.PausedTicks,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

@@ -82,12 +82,14 @@ func (t *scope) completeWorkers(which func(assign.WorkerOverview) bool) cobra.Co
 	})
 }
 
-// completeRecurrences offers the names of recurring tasks.
-func (t *scope) completeRecurrences() cobra.CompletionFunc {
+// completeRecurrences offers the names of some recurring tasks.
+func (t *scope) completeRecurrences(which func(assign.Recurrence) bool) cobra.CompletionFunc {
 	return t.completeNames(0, func(ctx context.Context, c *assign.Client, typed string) (names []string, err error) {
 		found, _, err := listRecurrences(ctx, c, assign.RecurrenceListOptions{Prefix: typed}, manyCompletions)
 		for _, r := range found {
-			names = append(names, r.Name)
+			if which(r) {
+				names = append(names, r.Name)
+			}
 		}
 		return names, err
 	})

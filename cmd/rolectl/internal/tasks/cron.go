@@ -15,7 +15,7 @@ import (
 
 func cronCommand(t *scope) *cobra.Command {
 	cmd := cli.Group("cron", "See and define recurring tasks")
-	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t))
+	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t), cronPause(t), cronResume(t), cronRun(t))
 	return cmd
 }
 
@@ -68,7 +68,6 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 		},
 	}
 	s.flags(cmd)
-	t.keyFlag(cmd)
 	f := cmd.Flags()
 	cli.IntFlag(cmd, &version, "as-version", 0, math.MaxInt32,
 		"version of the definition (default: that of the stored one)")
@@ -84,7 +83,7 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 
 func cronRemove(t *scope) *cobra.Command {
 	return t.nameCommand("rm NAME", "Stop a recurring task; tasks that were submitted continue",
-		"  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(),
+		"  rolectl tasks cron rm -n jobs nightly", t.completeRecurrences(func(assign.Recurrence) bool { return true }),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
 			return name + " no longer recurs", assign.RemoveRecurrence(ctx, c, name)
 		})

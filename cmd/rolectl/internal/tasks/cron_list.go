@@ -90,12 +90,17 @@ func cronTable(namespace string, all []assign.Recurrence, next string) show.Tabl
 		return when.Format(time.RFC3339)
 	}
 	for _, r := range all {
-		tone := show.Plain
-		if r.Error != "" {
+		tone, note := show.Plain, r.Error
+		switch {
+		case r.Error != "":
 			tone = show.Bad
+		case r.Paused && r.PauseReason != "":
+			note = "paused: " + r.PauseReason
+		case r.Paused:
+			note = "paused"
 		}
 		t.Rows = append(t.Rows, show.Row{
-			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), r.Error},
+			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), note},
 			Wide: []string{string(r.CatchUp), show.Age(r.CatchUpWindow), at(r.Since), strconv.Itoa(r.Version)},
 		})
 	}

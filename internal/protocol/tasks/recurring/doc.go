@@ -5,4 +5,6 @@
 //   - R1 A definition never replaces one of a higher version.
 //   - R2 A definition with the same schedule as the one that it replaces continues it: no tick that
 //     is due is lost by that.
+//   - R3 A recurrence that is paused fires nothing, and stays paused until it is resumed. Its ticks
+//     count from then, and equal distances from where they did.
 package recurring

@@ -19,6 +19,7 @@ type Plan struct {
 	Schedule Schedule
 	CatchUp  CatchUp
 	Window   time.Duration // a tick that could not be fired within it was missed
+	Paused   bool          // there are none
 }
 
 const (
