@@ -120,6 +120,9 @@ func TestRequeueWhoseAnswerIsLostIsOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
 		loseWrite(t, link, func() error { return assign.Requeue(t.Context(), c, id) })
 		if _, err := assign.Find(c, brittle, id).Wait(t.Context()); !errors.Is(err, assign.ErrTaskDead) {
 			t.Fatal(err)
