@@ -135,8 +135,11 @@ func (p *process) resolved(x protocol.Write, ev protocol.Written) {
 // may end it at once then.
 func (p *process) checkAwake(what string) {
 	c := p.w.store.newest(record.LeaseKey(p.peer()))
-	if c != nil && c.at > p.w.lostAt && c.entry.Lease.State == record.Idle && c.entry.Lease.Session == p.session {
-		p.w.violate("I1: %s begins %s, and its lease says that it is idle: %s", p, what, c)
+	if c == nil || c.at <= p.w.lostAt || c.entry.Lease.Session != p.session {
+		return
+	}
+	if l := c.entry.Lease; l.State == record.Idle || l.AtRest {
+		p.w.violate("I1: %s begins %s, and its lease says that it is at rest: %s", p, what, c)
 	}
 }
 
@@ -227,6 +230,7 @@ func (w *world) landed(p *process, x protocol.Write, c *commit) {
 		w.Counts.Claims++
 	case c.entry.Kind == record.KindLease && c.entry.Lease.State == record.Killed:
 		w.checkKill(p, c)
+		w.checkAtRest(c)
 	case c.entry.Kind == record.KindLease:
 		p.checkErrand(c)
 	}

@@ -17,6 +17,7 @@ type Counts struct {
 	Kills, Evictions, MarkersOverLive, Wiped    int
 	IdleBeats, IdleKills, Widened, Expired      int // IdleKills: of idle sessions; Expired: by the server
 	Orphans, MutedIdle, Unseen, Errands         int
+	Blamed, AtRest                              int // idle sessions said not to answer; sessions ended as ones at rest
 	Lost, LostAcks, Late, UnknownBeats          int
 	Again, Outdated                             int // answers that came twice; after another write of that key was sent
 	Recreated, Gone, MadeAgain                  int // buckets; sessions ended by it
@@ -89,6 +90,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.MutedIdle, d.MutedIdle},
 		{&c.Unseen, d.Unseen},
 		{&c.Errands, d.Errands},
+		{&c.Blamed, d.Blamed},
+		{&c.AtRest, d.AtRest},
 		{&c.Lost, d.Lost},
 		{&c.LostAcks, d.LostAcks},
 		{&c.Late, d.Late},

@@ -24,6 +24,8 @@ func (w *world) strike(f Fault) {
 		w.latePurge()
 	case RemoveRole:
 		w.abandon(role, f.For)
+	case Blame:
+		p.blame()
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:

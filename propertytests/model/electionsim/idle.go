@@ -49,10 +49,11 @@ func (w *world) checkExpired(c *commit) {
 
 // checkIdleJudgement: a process that ends an idle session has a watch that shows idle beats, and
 // had been shown something that was written when the last beat was half its lease old. Or a role is
-// said to be held by that session, or it is that of a former process of the same name.
+// said to be held by that session, it is that of a former process of the same name, or it is said
+// not to answer.
 func (p *process) checkIdleJudgement(lease *commit) {
 	w := p.w
-	if lease.entry.Peer == p.peer() || w.hasHeld(lease) {
+	if lease.entry.Peer == p.peer() || p.blamed[lease.entry.Revision] || w.hasHeld(lease) {
 		return
 	}
 	last, ttl := lease.at, lease.entry.Lease.TTL()

@@ -107,12 +107,16 @@ const (
 // meanwhile. It is drawn in schedules of its own.
 const RemoveRole = KindCount + 5
 
+// Blame makes a process report that no idle session in its view answers, as a scheduler does whose
+// messages are lost. It is drawn in schedules of its own.
+const Blame = KindCount + 6
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role",
+	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -65,6 +65,7 @@ type process struct {
 	// at which step its machine was shown a record of a role, or any since the bucket has lost some
 	told    map[*record.Entry]int
 	highest map[string]uint64 // the highest revision of those, by role
+	blamed  map[uint64]bool   // the leases that it has said not to answer, by revision
 	beats   map[protocol.WriteID]*landing
 	latest  map[string]protocol.WriteID // the last write of each key
 	flying  map[string]int              // writes of roles on their way, by key
@@ -136,6 +137,7 @@ func (p *process) start() {
 	p.flown, p.lonely, p.flies = map[string]bool{}, map[string]bool{}, 0
 	p.busy, p.joined, p.told = nil, map[string]bool{}, map[*record.Entry]int{}
 	p.highest, p.beatLostAt, p.mistakenAt = map[string]uint64{}, 0, 0
+	p.blamed = map[uint64]bool{}
 	ttl, class := p.plan.TTL, record.Candidate
 	if p.plan.Worker {
 		class = record.Worker
