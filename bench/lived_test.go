@@ -80,7 +80,8 @@ func BenchmarkRoleNames(b *testing.B) {
 	}
 }
 
-// bury writes what is left of sessions that have ended, half of them closed and half killed.
+// bury writes what is left of sessions that have ended evenly over the last minute, half of them
+// closed and half killed.
 func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
 	b.Helper()
 	w, err := natskv.NewWriter(nc, bucket)
@@ -107,8 +108,10 @@ func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
 		if i%2 == 0 {
 			l.State, l.By = record.Killed, "another"
 		}
-		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l)})
-		put(natskv.Write{Key: record.MemberKey(p), Delete: true})
+		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l), Delete: true})
+		if i < n/6 { // the markers of the last lease time, ten seconds
+			put(natskv.Write{Key: record.MemberKey(p), Delete: true})
+		}
 		if i%500 == 499 {
 			open.Wait()
 		}

@@ -57,6 +57,7 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 				}
 			}
 			nc.Close() // one that was not closed is killed
+			time.Sleep(100 * time.Millisecond)
 		}
 		if n := records(); n < uint64(min(*sessions, 100)) {
 			t.Errorf("%d records right after %d sessions: is anything of them there?", n, *sessions)

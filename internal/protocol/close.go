@@ -63,7 +63,7 @@ func (m *Machine) removeIdleBeat() {
 		entry: record.Entry{Kind: record.KindIdle, Peer: p.Peer, Form: record.FormMarker},
 	}, Write{
 		Key: record.IdleKey(p.Peer), Delete: true, GuardKey: record.LeaseKey(p.Peer), GuardRevision: p.Revision,
-		TTL: m.cfg.tombstone(),
+		TTL: m.cfg.removal(),
 	}, nil)
 }
 
@@ -79,7 +79,7 @@ func (m *Machine) removeMember() {
 	m.put(pending{
 		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstone()}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.removal()}, nil)
 }
 
 func (m *Machine) writeClosed() {

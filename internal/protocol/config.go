@@ -86,8 +86,14 @@ const (
 // and that nobody wants, is forgotten then.
 const VacancyTTL = 24 * time.Hour
 
-// tombstone is the server-side TTL of what tells that a session has ended.
+// tombstone is the server-side TTL of the lease that tells that a session has ended.
 func (c *Config) tombstone() time.Duration { return view.Tombstone(c.MaxTTL) }
+
+// removal is the server-side TTL of a marker that proves nothing: over a member record, or over
+// idle beats. A watch that comes later than by a lease time is replaced, and a snapshot tells what
+// is gone without markers. So a process that starts is not shown one marker for each session that
+// has just ended.
+func (c *Config) removal() time.Duration { return c.TTL }
 
 // backoff is the wait after n failures in a row: exponential from 50 ms to 5 s, +-10 %, after ten
 // the slow lane.

@@ -272,7 +272,7 @@ func (m *Machine) reap(p *PeerView) {
 	m.put(pending{
 		purpose: forReap, peer: p, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},
-	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.tombstone()}, nil)
+	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.removal()}, nil)
 }
 
 func (m *Machine) killWritten(p pending, w Written) {

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Tombstone is how long the bucket keeps what tells that a session has ended: the closed or killed
-// lease, and the marker in place of its member record. Every process that still leads has had a
+// Tombstone is how long the bucket keeps the closed or killed lease that tells that a session has
+// ended. Every process that still leads has had a
 // watch within L_max that showed it, twice L_max is enough, and the server's clock may be a second
 // early. So sessions that ended leave nothing behind after some minutes.
 func Tombstone(maxTTL time.Duration) time.Duration { return 2*maxTTL + time.Second }
