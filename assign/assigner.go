@@ -46,7 +46,7 @@ func New(s *election.Session, cfg Config) (*Assigner, error) {
 	}
 	cfg.Labels, cfg.Middleware = maps.Clone(cfg.Labels), slices.Clone(cfg.Middleware)
 	a := &Assigner{
-		session: s, cfg: cfg, handlers: worker.NewRegistry(), arrived: make(chan struct{}),
+		session: s, cfg: cfg, handlers: worker.NewRegistry(cfg.client().sealer().Keys()), arrived: make(chan struct{}),
 		absence: absence{namespace: cfg.Namespace, role: cfg.Role},
 	}
 	if err := bridge.AttachOnce(s, "assign "+cfg.Namespace, a.attend); err != nil {
@@ -66,7 +66,8 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	l := bridge.LeaseOf(h).(lease)
 	a.mu.Lock()
 	if a.client == nil {
-		a.client = client.New(h.Conn(), a.cfg.client().stream())
+		cfg := a.cfg.client()
+		a.client = client.New(h.Conn(), cfg.stream(), cfg.sealer(), cfg.submitAround())
 	}
 	a.host = &hosting{ctx, l}
 	client := a.client

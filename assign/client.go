@@ -30,7 +30,7 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Client{client.New(nc, cfg.stream())}, nil
+	return &Client{client.New(nc, cfg.stream(), cfg.sealer(), cfg.submitAround())}, nil
 }
 
 // Close ends the client. A call that waits returns ErrClosed; tasks continue. The connection stays

@@ -10,6 +10,21 @@ import (
 	"unicode/utf8"
 )
 
+// Codec seals the inputs, outputs and checkpoints of tasks, so that somebody who reads the stream
+// cannot read them. Package keyring has one. It is called from many goroutines at once.
+type Codec interface {
+	// Seal seals data, and returns the id of the key: 1 to 64 bytes, which everybody can read. The
+	// sealed form must open only together with the same about, which names the namespace, the task
+	// and whether it is an input, an output or a checkpoint. It is larger than data by 900 bytes at
+	// most.
+	Seal(data, about []byte) (key string, sealed []byte, err error)
+	// Open returns the data. Errors: ErrUnknownKey for a key that this codec does not have; all
+	// others mean ErrTampered.
+	Open(key string, sealed, about []byte) ([]byte, error)
+	// Keys are the ids of the keys that it opens. They stay the same as long as the process runs.
+	Keys() []string
+}
+
 // encode makes the record of an input or an output. Bytes are taken as they are, and all else as
 // JSON.
 func encode[T any](v T) ([]byte, error) {

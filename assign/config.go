@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/election"
@@ -71,8 +72,18 @@ type Config struct {
 	// but not for ever. Default 10 s, maximum a year.
 	AgingStep time.Duration
 
+	// Codec seals the inputs that this process submits and the outputs and checkpoints of its
+	// handlers, and opens what others have sealed. Headers, keys, ids, kinds, progress and the texts
+	// of errors are not sealed. Every worker of the namespace needs the keys. Default nil: nothing is
+	// sealed, and a task with a sealed input is left to other workers.
+	Codec Codec
+	// AcceptPlain says that values which are not sealed are accepted although Codec is set. It is for
+	// the time in which a codec is introduced. Default false: they are refused with ErrNotSealed.
+	AcceptPlain bool
 	// Middleware goes around the handlers of all kinds. The first is the outermost.
 	Middleware []Middleware
+	// SubmitMiddleware goes around the submissions of this process. The first is the outermost.
+	SubmitMiddleware []SubmitMiddleware
 	// MaxResult is how large the output of a task may be, in bytes. Default 16 MiB, maximum 1 GiB.
 	// An output above 64 KiB is kept in the object store OBJ_TASKS_<namespace>. Without
 	// StreamAutoCreate, create the store with [CreateObjects]. While the store is missing, a task
@@ -122,6 +133,10 @@ type ClientConfig struct {
 	StreamID         string
 	// LargeRetention is for [CreateObjects].
 	LargeRetention time.Duration
+	// Codec seals the inputs that are submitted, and opens outputs.
+	Codec            Codec
+	AcceptPlain      bool
+	SubmitMiddleware []SubmitMiddleware
 }
 
 const (
@@ -190,8 +205,16 @@ func (c Config) client() ClientConfig {
 	return ClientConfig{
 		Namespace: c.Namespace, Domain: c.domain, APIPrefix: c.apiPrefix, StreamAutoCreate: c.StreamAutoCreate,
 		Replicas: c.Replicas, Storage: c.Storage, MaxBytes: c.MaxBytes, StreamID: c.StreamID,
-		LargeRetention: c.LargeRetention,
+		LargeRetention: c.LargeRetention, Codec: c.Codec, AcceptPlain: c.AcceptPlain, SubmitMiddleware: c.SubmitMiddleware,
 	}
+}
+
+// sealer is the codec for the namespace, nil for none.
+func (c ClientConfig) sealer() *sealed.Sealer {
+	if c.Codec == nil {
+		return nil
+	}
+	return sealed.New(c.Namespace, c.Codec, c.AcceptPlain)
 }
 
 // worker is the part of the configuration that the worker needs.
@@ -200,6 +223,7 @@ func (c Config) worker() worker.Config {
 		Namespace: c.Namespace, Role: c.Role, Slots: c.Slots, Labels: c.Labels, DrainTimeout: c.DrainTimeout,
 		AnswerTimeout: c.AnswerTimeout,
 		MaxResult:     c.MaxResult, Unverified: c.Verify == VerifyOff, Stream: c.client().stream(),
+		Sealer: c.client().sealer(),
 	}
 }
 
@@ -258,6 +282,14 @@ func (c ClientConfig) validate() error {
 	if c.MaxBytes != 0 && c.MaxBytes < minMaxBytes {
 		faults = append(faults, &ConfigError{"MaxBytes", fmt.Sprintf("%d: use at least %d (1 MiB), or 0 for no bound",
 			c.MaxBytes, minMaxBytes)})
+	}
+	for i, m := range c.SubmitMiddleware {
+		if m == nil {
+			faults = append(faults, &ConfigError{"SubmitMiddleware", fmt.Sprintf("number %d is nil: leave it out", i)})
+		}
+	}
+	if c.AcceptPlain && c.Codec == nil {
+		faults = append(faults, &ConfigError{"AcceptPlain", "without a Codec nothing is refused: leave it out"})
 	}
 	if c.LargeRetention < record.MinRetention || c.LargeRetention > record.MaxDuration {
 		faults = append(faults, &ConfigError{"LargeRetention", fmt.Sprintf("%v: use %v to %v, or 0 for 24h",

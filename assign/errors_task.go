@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
 // TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or
@@ -44,6 +45,23 @@ func (e *TaskError) Unwrap() error {
 	}
 	return ErrTaskDead
 }
+
+// SealedError says that an input, an output or a checkpoint cannot be opened. It is ErrUnknownKey,
+// ErrTampered or ErrNotSealed.
+type SealedError = taskerr.SealedError
+
+// Errors of values that a [Codec] has sealed.
+var (
+	// ErrUnknownKey says that a value is sealed with a key that this process does not have. A worker
+	// without the key rejects the task, and workers of other keys are tried first.
+	ErrUnknownKey = taskerr.ErrUnknownKey
+	// ErrTampered says that a sealed value was changed, or belongs to another task or to another
+	// namespace, or that its key has another secret here. A task with such an input is dead.
+	ErrTampered = taskerr.ErrTampered
+	// ErrNotSealed says that a value is not sealed although a codec is configured. See
+	// [Config].AcceptPlain.
+	ErrNotSealed = taskerr.ErrNotSealed
+)
 
 // taskError is an outcome, other than a success, as an error.
 func taskError(id string, o *record.Outcome) *TaskError {

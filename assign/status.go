@@ -43,6 +43,8 @@ type TaskStatus struct {
 	// Input is what a task was submitted with, as it is encoded, if the task is open or dead. [Get]
 	// alone reads it.
 	Input []byte `json:"-"`
+	// Sealed says why Input is nil though there is one: it is sealed, and this client cannot open it.
+	Sealed *SealedError `json:"-"`
 	// KeptUntil is when a task that has ended leaves the stream. Its id is free again then.
 	KeptUntil time.Time `json:"kept_until,omitzero"`
 	// TraceParent and Headers are those of the submission.
@@ -91,7 +93,7 @@ func statusFrom(s *client.Status) TaskStatus {
 		Progress: s.Progress,
 		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
 		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
-		Stack: s.Stack, Failures: failuresFrom(s.Failures), Input: s.Input, KeptUntil: s.KeptUntil,
+		Stack: s.Stack, Failures: failuresFrom(s.Failures), Input: s.Input, Sealed: s.Sealed, KeptUntil: s.KeptUntil,
 	}
 	if st.State.Terminal() && st.State != StateSucceeded {
 		st.Err = &TaskError{

@@ -10,7 +10,7 @@ import (
 
 // public are the packages that users import.
 var public = []string{
-	"assign", "assign/assignotel", "assigntest", "election", "electiontest", "event", "fencing",
+	"assign", "assign/assignotel", "assign/keyring", "assigntest", "election", "electiontest", "event", "fencing",
 	"metrics", "roles",
 }
 

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler",
+		"assign/internal/sealed",
 		"assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/worker",
 	},
@@ -59,7 +60,8 @@ var allowed = map[string][]string{
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
 	"assign/internal/client": {
-		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
+		"assign/internal/taskerr",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 	},
 	"assign/internal/scheduler": {
@@ -69,12 +71,15 @@ var allowed = map[string][]string{
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 		"internal/protocol/tasks/workers",
 	},
-	"assign/internal/feeds": {"assign/internal/control", "internal/naming"},
+	"assign/internal/sealed": {"assign/internal/record", "assign/internal/taskerr"},
+	"assign/keyring":         {"assign"},
+	"assign/internal/feeds":  {"assign/internal/control", "internal/naming"},
 	"assign/internal/upkeep": {
 		"assign/internal/record", "event", "internal/natskv", "internal/protocol/tasks",
 	},
 	"assign/internal/worker": {
-		"assign/internal/control", "assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
+		"assign/internal/taskerr",
 		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv",
 		"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/workers",
 	},
@@ -105,7 +110,7 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "election",
 		"event", "internal/protocol/record"),
 	"cmd/rolectl/internal/tasks": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
-		"internal/natskv"),
+		"assign/keyring", "internal/natskv"),
 	"cmd/rolectl/internal/inventory": append(under("cmd/rolectl/internal", "cli", "show"), "assign", "election",
 		"internal/natskv", "internal/protocol/record"),
 	"cmd/rolectl/internal/cli": append(under("cmd/rolectl/internal", "connect", "show"), "assign", "election",

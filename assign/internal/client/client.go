@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
@@ -24,9 +25,11 @@ import (
 // Client submits tasks, waits for them, looks at them and steers them. It knows no types of inputs
 // and outputs. It is safe for concurrent use. The stream is opened with the first use.
 type Client struct {
-	nc  *nats.Conn
-	cfg stream.Options
-	sub record.Talk // since the stream is open
+	nc     *nats.Conn
+	cfg    stream.Options
+	sealer *sealed.Sealer // nil: nothing is sealed
+	around Around
+	sub    record.Talk // since the stream is open
 
 	// prefix begins the ids that this client makes: they have one audience.
 	prefix string
@@ -56,10 +59,16 @@ type line struct {
 // maxTogether is how many batches of one client may be under way at once.
 const maxTogether = 8
 
+// Around is what goes around the submissions of a client; nil for nothing.
+type Around func(ctx context.Context, s *Submission, data []byte, store StoreFunc) (Handle, error)
+
+// StoreFunc stores a submission.
+type StoreFunc func(ctx context.Context, s *Submission, data []byte) (Handle, error)
+
 // New makes a client. It does no I/O.
-func New(nc *nats.Conn, cfg stream.Options) *Client {
+func New(nc *nats.Conn, cfg stream.Options, s *sealed.Sealer, a Around) *Client {
 	c := &Client{
-		nc: nc, cfg: cfg, prefix: nuid.Next(), opening: make(chan struct{}, 1),
+		nc: nc, cfg: cfg, sealer: s, around: a, prefix: nuid.Next(), opening: make(chan struct{}, 1),
 		closed: make(chan struct{}),
 	}
 	c.waiters.open = map[string]*waiter{}

@@ -1,9 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
@@ -16,11 +19,15 @@ func (c *Client) Define(ctx context.Context, name string, r *record.Recurrence) 
 	if err != nil {
 		return err
 	}
+	open := r.Input
+	if r.Input, err = c.sealer.Seal(sealed.Input, sealed.RecurrenceOf(name), open); err != nil {
+		return taskerr.Doing(err, "recur %s", name)
+	}
 	if _, err := r.Encode(name, l.most.Load()); err != nil {
 		return err
 	}
 	err = c.replace(ctx, l, record.RecurKey+name, func(e natskv.Entry) (*natskv.Write, error) {
-		if r.Same(e.Value) {
+		if r.Same(e.Value) || c.sameButSealed(name, e.Value, *r, open) {
 			return nil, nil // also ours, when its acknowledgement was lost
 		}
 		r := *r
@@ -31,6 +38,18 @@ func (c *Client) Define(ctx context.Context, name string, r *record.Recurrence) 
 		return &natskv.Write{Value: value}, err
 	})
 	return taskerr.Doing(c.offline(err), "recur %s", name)
+}
+
+// sameButSealed reports whether a stored definition is the same but for its sealed input, which
+// differs each time. One that another key has sealed is not the same: it is sealed again.
+func (c *Client) sameButSealed(name string, stored []byte, r record.Recurrence, open []byte) bool {
+	var is struct{ Input []byte }
+	if c.sealer == nil || json.Unmarshal(stored, &is) != nil || sealed.KeyOf(is.Input) != sealed.KeyOf(r.Input) {
+		return false
+	}
+	input, err := c.sealer.Open(sealed.Input, sealed.RecurrenceOf(name), is.Input)
+	r.Input = is.Input
+	return err == nil && bytes.Equal(input, open) && r.Same(stored)
 }
 
 // Undefine removes a recurrence.

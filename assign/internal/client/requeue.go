@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -17,6 +18,11 @@ func (c *Client) Requeue(ctx context.Context, id string, input []byte) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {
 		return err
+	}
+	if input != nil {
+		if input, err = c.sealer.Seal(sealed.Input, id, input); err != nil {
+			return taskerr.Doing(err, "requeue %s", id)
+		}
 	}
 	if most := l.most.Load() - record.Headroom; int64(len(input)) > most {
 		return taskerr.Doing(taskerr.TooLarge("an input", len(input), most, record.StoreElsewhere), "requeue %s", id)
@@ -55,7 +61,7 @@ func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) 
 		}
 		for _, lasting := range []error{
 			taskerr.ErrTaskNotFound, taskerr.ErrNotDead, taskerr.ErrKeyTaken, taskerr.ErrClosed,
-			record.ErrRecord,
+			record.ErrRecord, taskerr.ErrUnknownKey,
 		} {
 			if errors.Is(err, lasting) {
 				return err
@@ -85,8 +91,11 @@ func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o
 			h = append(h, natskv.Field{Name: name, Value: value})
 		}
 	}
-	if input == nil {
+	switch key := sealed.KeyOf(e.Value); {
+	case input == nil:
 		input = e.Value
+	case key != "" && c.sealer == nil: // its workers take nothing that is not sealed
+		return &taskerr.SealedError{Task: id, Part: string(sealed.Input), Key: key, Err: taskerr.ErrUnknownKey}
 	}
 	ops := []natskv.Write{{Key: record.QueueKey + id, Value: input, Header: h, Expect: e.Revision}}
 	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))

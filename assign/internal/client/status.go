@@ -10,6 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -23,11 +24,22 @@ type Status struct {
 	Stack     string
 	Failures  []record.Failed
 	Input     []byte
+	Sealed    *taskerr.SealedError // why Input is not there, nil if it is
 	KeptUntil time.Time
 }
 
 // Get asks the stream about a task, and the scheduler about one that is open.
 func (c *Client) Get(ctx context.Context, id string) (Status, error) {
+	st, err := c.get(ctx, id)
+	if err == nil && (!terminal(st.State) || st.State == tasks.StateDead && len(st.Input) > 0) {
+		if st.Input, err = c.sealer.Open(sealed.Input, id, st.Input); errors.As(err, &st.Sealed) {
+			err = nil
+		}
+	}
+	return st, err
+}
+
+func (c *Client) get(ctx context.Context, id string) (Status, error) {
 	none := Status{Task: control.Task{ID: id}}
 	l, err := c.opened(ctx)
 	if err != nil {

@@ -18,6 +18,7 @@ type Submission struct {
 	Unique string // the key, as it was given
 	Meta   map[string]string
 	Trace  string
+	own    bool  // the client has made the id
 	Fault  error // the first fault of the options
 }
 

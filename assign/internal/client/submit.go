@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -14,10 +15,21 @@ import (
 
 // Submit stores one task.
 func (c *Client) Submit(ctx context.Context, s *Submission, data []byte) (Handle, error) {
-	own := s.ID == ""
-	if own {
+	if s.own = s.ID == ""; s.own {
 		s.ID = c.newID()
 	}
+	if c.around == nil {
+		return c.submit(ctx, s, data)
+	}
+	return c.around(ctx, s, data, c.submit)
+}
+
+func (c *Client) submit(ctx context.Context, s *Submission, data []byte) (Handle, error) {
+	data, err := c.sealer.Seal(sealed.Input, s.ID, data)
+	if err != nil {
+		return Handle{}, taskerr.Doing(err, "submit %s", s.ID)
+	}
+	own := s.own
 	op, err := s.write(data)
 	if err != nil {
 		return Handle{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -42,7 +43,9 @@ func (c *Client) Output(ctx context.Context, p Handle) (data []byte, ended *reco
 	if o.Status != tasks.StatusSucceeded {
 		return nil, o, nil
 	}
-	data, err = c.output(ctx, o)
+	if data, err = c.output(ctx, o); err == nil {
+		data, err = c.sealer.Open(sealed.Output, p.id, data)
+	}
 	return data, nil, taskerr.Doing(err, "output of %s", p.id)
 }
 

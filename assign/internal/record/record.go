@@ -29,6 +29,7 @@ const (
 const (
 	MaxMeta       = 4 << 10
 	MaxCheckpoint = 16 << 10
+	MaxSealing    = 1 << 10 // what a codec may add to a checkpoint
 	maxFailure    = 24 << 10
 	maxHistory    = 12 << 10
 	Headroom      = 64 << 10

@@ -40,7 +40,7 @@ type writeQueue struct {
 func newWriteQueue(t *term, l loop, fail func(error), w *natskv.Writer, a *announcer, s *shortage) *writeQueue {
 	return &writeQueue{
 		term: t, loop: l, fail: fail, writer: w, announcer: a, shortage: s,
-		batched: t.stream.Replicas() > 1, most: natskv.MaxBatch, largest: record.MaxCheckpoint,
+		batched: t.stream.Replicas() > 1, most: natskv.MaxBatch, largest: record.MaxCheckpoint + record.MaxSealing,
 	}
 }
 

@@ -3,9 +3,12 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
@@ -18,6 +21,7 @@ type attempts struct {
 	lease    context.Context
 	handlers *Registry
 	objects  *objects
+	sealer   *sealed.Sealer
 	put      func(message any) // gives the loop a message
 }
 
@@ -69,12 +73,32 @@ func (x *execution) run(h Handler, input []byte, run bridge.TaskRun, b attemptBo
 		f.ID, f.Attempt, f.Ran = x.id, x.attempt, int64(time.Since(x.began))
 		x.finish(f)
 	}()
-	data, err := call(ctx, h, input, run)
+	data, err := x.openly(ctx, h, input, run)
 	if err == nil && len(data) > x.objects.inline() {
 		f = x.objects.finding(ctx, x.ctx, x.id, x.attempt, data, b.retention)
 		return
 	}
 	f = attemptResult(ctx, data, err)
+}
+
+// openly runs a handler on what was sealed, and seals its output. An input that this worker cannot
+// open is left to others; one that was changed cannot be opened by any.
+func (x *execution) openly(ctx context.Context, h Handler, input []byte, run bridge.TaskRun) ([]byte, error) {
+	input, err := x.sealer.Open(sealed.Input, x.id, input)
+	if err == nil && len(run.Checkpoint) > 0 {
+		run.Checkpoint, err = x.sealer.Open(sealed.Checkpoint, x.id, run.Checkpoint)
+	}
+	if err != nil && errors.Is(err, taskerr.ErrTampered) {
+		return nil, taskerr.Permanent(err)
+	}
+	if err != nil {
+		return nil, taskerr.Undecodable(err)
+	}
+	data, err := call(ctx, h, input, run)
+	if err != nil {
+		return nil, err
+	}
+	return x.sealer.Seal(sealed.Output, x.id, data)
 }
 
 // lose cancels the attempt, and the handler's context with it.
@@ -136,6 +160,16 @@ func (b attemptBounds) limit(ctx context.Context) (context.Context, context.Canc
 func (x *execution) Progress(ctx context.Context, fraction float64, checkpoint []byte) error {
 	if err := x.cancelled.ended(); err != nil {
 		return err
+	}
+	if len(checkpoint) > 0 {
+		var err error
+		if checkpoint, err = x.sealer.Seal(sealed.Checkpoint, x.id, checkpoint); err != nil {
+			return err
+		}
+		if most := record.MaxCheckpoint + record.MaxSealing; len(checkpoint) > most {
+			return fmt.Errorf("%w: %d bytes when it is sealed, the limit is %d", taskerr.ErrCheckpointTooLarge,
+				len(checkpoint), most)
+		}
 	}
 	done, tell := x.progress.say(fraction, checkpoint)
 	if tell {

@@ -26,10 +26,13 @@ var program = sync.OnceValue(func() string {
 	return text
 })
 
-// buildOf names what decodes the inputs of a worker: the program, and the shape of each kind's
-// input. Workers of one build decode the same inputs.
-func buildOf(shapes map[string]string) string {
+// buildOf names what decodes the inputs of a worker: the program, the shape of each kind's input,
+// and the keys that open sealed inputs. Workers of one build decode the same inputs.
+func buildOf(shapes map[string]string, keys []string) string {
 	h := sha256.New()
+	for _, key := range keys {
+		fmt.Fprintf(h, "key %q\n", key)
+	}
 	fmt.Fprintln(h, program())
 	for _, kind := range slices.Sorted(maps.Keys(shapes)) {
 		fmt.Fprintln(h, kind, shapes[kind])

@@ -3,6 +3,7 @@ package worker
 import (
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 )
 
@@ -16,4 +17,5 @@ type Config struct {
 	MaxResult       int            // bytes
 	Unverified      bool           // signatures are not checked
 	Stream          stream.Options // of the object store for large outputs
+	Sealer          *sealed.Sealer // nil: nothing is sealed
 }

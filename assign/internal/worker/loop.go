@@ -36,6 +36,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	}
 	s.attempts = attempts{
 		lease: ctx, handlers: handlers, objects: &objects{cfg: cfg, h: h, out: s.out}, put: func(m any) { s.in.Put(m) },
+		sealer: cfg.Sealer,
 	}
 	h.Drains(cfg.DrainTimeout + s.handingBack() + 3*h.Config().OpTimeout)
 	if cfg.Unverified {

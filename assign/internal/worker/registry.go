@@ -22,14 +22,16 @@ type Registry struct {
 	mu       sync.Mutex
 	handlers map[string]Handler
 	shapes   map[string]string // of their inputs
+	keys     []string          // that open them
 	blocked  map[string]int    // tasks whose handlers have outlived their session, and the slots that they take
 
 	unchecked sync.Once // it was said that signatures are not checked
 }
 
-// NewRegistry returns a registry without handlers.
-func NewRegistry() *Registry {
+// NewRegistry returns a registry without handlers. keys are those that open sealed inputs.
+func NewRegistry(keys []string) *Registry {
 	return &Registry{
+		keys:  keys,
 		offer: make(chan struct{}, 1), handlers: map[string]Handler{}, shapes: map[string]string{},
 		blocked: map[string]int{},
 	}
@@ -44,7 +46,7 @@ func (r *Registry) Add(kind, shape string, h Handler, offer func(kinds []string,
 		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, kind)
 	}
 	r.shapes[kind] = shape
-	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind), buildOf(r.shapes)); err != nil {
+	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind), buildOf(r.shapes, r.keys)); err != nil {
 		delete(r.shapes, kind)
 		return err
 	}
@@ -60,7 +62,7 @@ func (r *Registry) Add(kind, shape string, h Handler, offer func(kinds []string,
 func (r *Registry) kinds() (all []string, build string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Sorted(maps.Keys(r.handlers)), buildOf(r.shapes)
+	return slices.Sorted(maps.Keys(r.handlers)), buildOf(r.shapes, r.keys)
 }
 
 // any reports whether there is a handler.

@@ -17,7 +17,7 @@ import (
 
 // sealed is a verifier of a worker's session, and frames of every type that its scheduler has
 // signed for it.
-func sealed(tb testing.TB) (*frameVerifier, [][]byte) {
+func signedFrame(tb testing.TB) (*frameVerifier, [][]byte) {
 	tb.Helper()
 	signer, err := fencing.NewSigner()
 	if err != nil {
@@ -56,7 +56,7 @@ const gateMost = 1 << 20
 // TestGateRefusesDamagedFrames: of every type of frame, with each bit turned over, cut off at each
 // place and with something added, none is accepted; nor is a frame with the signature of another.
 func TestGateRefusesDamagedFrames(t *testing.T) {
-	g, frames := sealed(t)
+	g, frames := signedFrame(t)
 	tried := 0
 	refuse := func(what string, b []byte) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestGateRefusesDamagedFrames(t *testing.T) {
 
 // FuzzGate: only frames that were signed, to the byte, are accepted.
 func FuzzGate(f *testing.F) {
-	g, frames := sealed(f)
+	g, frames := signedFrame(f)
 	for _, frame := range frames {
 		f.Add(frame)
 		f.Add(frame[:len(frame)-1])

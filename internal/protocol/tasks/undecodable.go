@@ -19,6 +19,7 @@ const (
 	maxBuilds      = 16 // that are remembered of a task
 	undecodedAfter = time.Minute
 	maxUndecodable = 1024 // tasks that are looked at in one step
+	maxSaid        = 1024 // tasks of which it is known what the last rejection said
 )
 
 // undecoded is what is known about a task whose input a worker could not decode.
@@ -26,6 +27,7 @@ type undecoded struct {
 	builds     []string // in order; never changed in place
 	rejections int      // since it last counted as a failure
 	until      Instant  // when it counts as one that nobody else has come, 0: it does not wait for that
+	said       any      // the body of the last rejection, for the outcome
 }
 
 // lonely is a task that waits for a worker of another build.
@@ -42,6 +44,9 @@ func (s *Scheduler) misfit(t *task, out *Outcome, e *Done) {
 		x.builds = slices.Insert(slices.Clone(x.builds), at, w.build)
 	}
 	x.rejections++
+	if len(s.undecoded) <= maxSaid {
+		x.said = out.Body
+	}
 	s.undecoded[t.id()] = x
 	if x.rejections < maxRejections && s.fits(t) {
 		s.release(t, undecodable, e.Ref)
@@ -111,7 +116,7 @@ func (s *Scheduler) tendUndecoded() {
 			s.awaitBuild(t)
 			continue
 		}
-		s.failUndecoded(t, &Outcome{Attempt: t.attempt, Tries: t.tries() + 1}, nil)
+		s.failUndecoded(t, &Outcome{Attempt: t.attempt, Tries: t.tries() + 1, Body: x.said}, nil)
 	}
 	if len(s.lonely) == 0 {
 		s.lonely = nil

@@ -22,7 +22,10 @@ func (b *books) rejects(effects []Effect) (more []Effect) {
 	}
 	b.accept(effects)
 	a := &p.List[0]
-	return b.step(Done{Session: p.Session, ID: a.ID, Attempt: a.Attempt, Result: Result{Verb: Undecodable}})
+	return b.step(Done{
+		Session: p.Session, ID: a.ID, Attempt: a.Attempt,
+		Result: Result{Verb: Undecodable, Body: "no such field"},
+	})
 }
 
 // TestAnotherBuildTriesFirst: what a worker cannot decode goes to one of another build, uncounted,
@@ -83,7 +86,8 @@ func TestNobodyCanDecodeIt(t *testing.T) {
 	b.pass(3 * time.Second)
 	effects = b.pass(time.Minute)
 	w, ok := find[WriteOutcome](effects)
-	if !ok || w.Outcome.Status != StatusDead || w.Outcome.Cause != CauseUndecodable || w.Outcome.Tries != 3 {
+	if !ok || w.Outcome.Status != StatusDead || w.Outcome.Cause != CauseUndecodable || w.Outcome.Tries != 3 ||
+		w.Outcome.Body != "no such field" {
 		t.Fatalf("after MaxAttempts: %+v", effects)
 	}
 	b.storeAll(effects)

@@ -97,6 +97,14 @@ var classes = []struct {
 	},
 	{"task_cancelled", "submit it again, under another id", []error{assign.ErrTaskCancelled}},
 	{"task_expired", "submit it again, with a longer --deadline", []error{assign.ErrTaskExpired}},
+	{
+		"unknown_key", "give a file that has the key (--key-file)",
+		[]error{assign.ErrUnknownKey},
+	},
+	{
+		"tampered", "submit the task again: what is stored is not what was sealed for it",
+		[]error{assign.ErrTampered},
+	},
 	{"cancel_pending", "start a process that leads the scheduler role", []error{assign.ErrCancelPending}},
 	{"no_scheduler", "start a process that leads the scheduler role", []error{assign.ErrNoScheduler}},
 	{"interrupted", "", []error{ErrInterrupted}},

@@ -68,6 +68,7 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 		},
 	}
 	s.flags(cmd)
+	t.keyFlag(cmd)
 	f := cmd.Flags()
 	cli.IntFlag(cmd, &version, "as-version", 0, math.MaxInt32,
 		"version of the definition (default: that of the stored one)")

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ a JSON document on a line elsewhere. It exits with 0 if the task has succeeded, 
 			})
 		},
 	}
+	t.keyFlag(cmd)
 	cmd.Flags().BoolVar(&result, "result", false,
 		"write the output of the task unchanged; with -o json as a part of its document")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "tell what happens to the task until it has ended")
@@ -107,9 +109,14 @@ func (t *scope) printTask(s assign.TaskStatus, o outcome) error {
 type submitted struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	Bytes []byte          `json:"input_bytes,omitempty"`
+	// Sealed is the key with which the input is sealed, which cannot be opened here.
+	Sealed string `json:"input_sealed,omitempty"`
 }
 
 func inputOf(s assign.TaskStatus) submitted {
+	if s.Sealed != nil {
+		return submitted{Sealed: s.Sealed.Key}
+	}
 	if json.Valid(s.Input) {
 		return submitted{Input: s.Input}
 	}
@@ -122,6 +129,11 @@ const shownInput = 4 << 10
 // printDetails prints what a line of a table has no room for.
 func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 	var lines []string
+	if e := s.Sealed; e != nil && errors.Is(e, assign.ErrTampered) {
+		lines = append(lines, "input: "+show.Clean(e.Error()))
+	} else if e != nil {
+		lines = append(lines, "input: sealed ("+show.Clean(e.Key)+")")
+	}
 	if len(s.Input) > 0 {
 		text := show.Clean(string(s.Input[:min(len(s.Input), shownInput)]))
 		if len(s.Input) > shownInput {

@@ -101,6 +101,7 @@ func requeueCommand(t *scope) *cobra.Command {
 	}
 	cmd.Long = `Submit a dead task again, with all its attempts, under its id. --input replaces its input, with that of standard input if it
 is -.`
+	t.keyFlag(cmd)
 	cmd.Flags().StringVar(&input, "input", "", "another input, as JSON; - for standard input")
 	cmd.Flags().BoolVar(&raw, "raw", false, "accept input that is not JSON")
 	return t.orAll(cmd, &bulk{

@@ -89,6 +89,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 		},
 	}
 	s.flags(cmd)
+	t.keyFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&id, "id", "", "id of the task (default: a unique one)")
 	f.StringVar(&unique, "unique", "", "submit only if no task of this kind with this key is open")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/assign/keyring"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
@@ -20,6 +21,7 @@ import (
 type scope struct {
 	*cli.App
 	namespace string
+	keys      string // the file of keys, "" for none
 }
 
 // Command is the command "rolectl tasks".
@@ -43,6 +45,13 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 	return cmd
 }
 
+// keyFlag adds the flag for the keys of sealed inputs and outputs.
+func (t *scope) keyFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.keys, "key-file", "",
+		"file of keys, each on a line: its id, a space, and its secret in base64; the first one seals")
+	_ = cmd.MarkFlagFilename("key-file") // the flag is there
+}
+
 var errNoNamespace = cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
 
 // withClient runs a function with a client, within a time (0: --timeout; negative: no limit).
@@ -56,9 +65,15 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 	if err != nil {
 		return err
 	}
-	c, err := assign.NewClient(nc, assign.ClientConfig{
-		Namespace: t.namespace, Domain: t.Target.Domain, APIPrefix: t.Target.APIPrefix,
-	})
+	cfg := assign.ClientConfig{Namespace: t.namespace, Domain: t.Target.Domain, APIPrefix: t.Target.APIPrefix}
+	if t.keys != "" {
+		ring, err := keyring.ReadFile(t.keys)
+		if err != nil {
+			return cli.UsageError(fmt.Errorf("--key-file: %w", err))
+		}
+		cfg.Codec, cfg.AcceptPlain = ring, true
+	}
+	c, err := assign.NewClient(nc, cfg)
 	if err != nil {
 		return cli.UsageError(err)
 	}
