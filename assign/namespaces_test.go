@@ -3,6 +3,7 @@ package assign_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ func leaseState(t *testing.T, n *node, key string) string {
 		t.Fatal(err)
 	}
 	e, err := kv.Get(t.Context(), key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "ended"
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func bury(t *testing.T, nc *nats.Conn, b *natskv.Bucket, n int) {
 			l.State, l.By = record.Killed, "another"
 		}
 		put(natskv.Write{Key: record.MemberKey(p), Delete: true})
-		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l)})
+		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l), Delete: true})
 		if i%500 == 499 {
 			open.Wait()
 		}
