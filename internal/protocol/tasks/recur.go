@@ -47,8 +47,8 @@ func (e Defined) apply(s *Scheduler) {
 	if !e.Since.Equal(r.since) { // another schedule, or the first one
 		r.seen, r.ready = time.Time{}, nil
 	}
-	if r.def.Paused {
-		s.holdTicks(r)
+	if r.def.Paused && s.holdTicks(r) {
+		s.renew() // else a late copy may land after an earlier tick, if the clock is set back meanwhile
 	}
 	r.since = e.Since
 	if s.settled {
@@ -114,14 +114,15 @@ func (s *Scheduler) recurOf(name string) *recur {
 	return r
 }
 
-// holdTicks drops what a recurrence was about to submit, since it is paused. A write that is under
-// way may still land, and is seen then.
-func (s *Scheduler) holdTicks(r *recur) {
+// holdTicks drops what a recurrence was about to submit, since it is paused or removed. It reports
+// whether a write was under way: that may still land, and is seen then.
+func (s *Scheduler) holdTicks(r *recur) (late bool) {
 	r.seen, r.ready = time.Time{}, nil
-	if r.write != nil {
-		delete(s.writes, r.write.number)
-		r.write = nil
+	if w := r.write; w != nil {
+		delete(s.writes, w.number)
+		r.write, late = nil, w.guard != 0
 	}
+	return late
 }
 
 // removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all

@@ -140,3 +140,26 @@ func TestATickThatIsThereAlready(t *testing.T) {
 		}
 	}
 }
+
+// TestAHeldTickIsShutOut: a recurrence is paused while a tick of it is on its way. A copy that lands
+// late would land after an earlier tick, if the clock is set back before it is resumed. A new seal
+// shuts it out. Nothing is to be shut out when no tick was on its way.
+func TestAHeldTickIsShutOut(t *testing.T) {
+	for _, underWay := range []bool{true, false} {
+		b := clocked(t, at(0, 10), at(0, 10))
+		r := every(recurring.CatchUpAll)
+		b.step(Defined{Name: "r", Revision: 3, Recurrence: r, Since: at(0, 10)})
+		if underWay {
+			if _, sent := find[WriteTick](b.pass(time.Minute)); !sent {
+				t.Fatal("no tick is submitted")
+			}
+		}
+		paused := *r
+		paused.Paused = true
+		if _, sealed := find[WriteSeal](b.step(Defined{
+			Name: "r", Revision: 4, Recurrence: &paused, Since: at(0, 10),
+		})); sealed != underWay {
+			t.Errorf("a tick is on its way: %t, a new seal: %t", underWay, sealed)
+		}
+	}
+}

@@ -305,8 +305,11 @@ var drawn = []mutants.Mutant{
 		{"\tif r.def.Paused {\n\t\treturn\n\t}\n", ""},
 	}},
 	{Name: "a tick that waits for a seal is submitted though its recurrence is paused", Edits: []mutants.Edit{
-		{"\tif r.def.Paused {\n\t\ts.holdTicks(r)\n\t}\n", ""},
+		{"\tif r.def.Paused && s.holdTicks(r) {\n", "\tif r.def.Paused && false {\n"},
 	}},
+	{Name: "a tick that was on its way to a paused recurrence may land late", Edits: []mutants.Edit{
+		{"\t\tr.write, late = nil, w.guard != 0\n", "\t\tr.write = nil\n"},
+	}, By: &beside},
 	{Name: "a definition ends the pause of the one before it", Edits: []mutants.Edit{
 		{
 			"d.Since, d.Phase, d.Paused = time.Time{}, time.Time{}, earlier.Paused",
