@@ -46,16 +46,16 @@ func TestWorkerEndsWithItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv, err := js.KeyValue(t.Context(), "b")
+	kv, err := js.Stream(t.Context(), "KV_b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the worker closes its session", func() (bool, string) {
-		lease, err := kv.Get(t.Context(), "c.lease.p-worker")
+	await(t, "the worker closes its session", func() (bool, string) { // by a marker, which the KV API does not show
+		lease, err := kv.GetLastMsgForSubject(t.Context(), "$KV.b.c.lease.p-worker")
 		if err != nil {
 			return false, err.Error()
 		}
-		return strings.Contains(string(lease.Value()), `"closed"`), string(lease.Value())
+		return strings.Contains(string(lease.Data), `"closed"`), string(lease.Data)
 	})
 }
 
