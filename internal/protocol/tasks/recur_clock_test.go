@@ -141,9 +141,9 @@ func TestATickThatIsThereAlready(t *testing.T) {
 	}
 }
 
-// TestAHeldTickIsShutOut: a recurrence is paused while a tick of it is on its way. A copy that lands
-// late would land after an earlier tick, if the clock is set back before it is resumed. A new seal
-// shuts it out. Nothing is to be shut out when no tick was on its way.
+// TestAHeldTickIsShutOut: a recurrence is paused while a tick of it is on its way. A copy that
+// lands late would land after an earlier tick, if the clock is set back before it is resumed. A new
+// seal shuts it out. Nothing is to be shut out when no tick was on its way.
 func TestAHeldTickIsShutOut(t *testing.T) {
 	for _, underWay := range []bool{true, false} {
 		b := clocked(t, at(0, 10), at(0, 10))

@@ -30,9 +30,11 @@ type checks struct {
 	removed  time.Duration        // when that was, 0: not yet
 	resuming bool                 // a recurrence is being resumed
 	resumed  time.Time            // when the recurrence that is paused now and then was resumed last
-	done     map[life]bool        // it has had its outcome
-	reused   map[string]bool      // ids that were used again after the outcome had expired
-	pushed   map[uint64]bool      // submissions that were handed out
+	// resumedAt is how many records were stored until then.
+	resumedAt int
+	done      map[life]bool   // it has had its outcome
+	reused    map[string]bool // ids that were used again after the outcome had expired
+	pushed    map[uint64]bool // submissions that were handed out
 }
 
 // life is one submission of a task: one that is submitted again has a new life.

@@ -89,6 +89,7 @@ func (w *taskWorld) hold() {
 					w.resumed = t
 				}
 			}
+			w.resumedAt = len(w.store.log)
 			if w.now < w.Length/2 {
 				w.hold()
 			}
@@ -125,6 +126,21 @@ func (w *taskWorld) redefine(name string) {
 	r.Window += time.Millisecond
 	w.store.write(put{subject: "r." + name, value: recurOf{&r, old.later, next}})
 	w.Redefined++
+}
+
+// continues is from when the ticks of the recurrence count that was paused, by its last resumption.
+// Where a clock was set back, a tick that was on its way may land after that. It stands for those
+// before it.
+func (w *taskWorld) continues() time.Time {
+	if w.Steps == 0 {
+		return w.resumed
+	}
+	for _, e := range w.store.log[min(w.resumedAt, len(w.store.log)):] { // it may have been recreated
+		if t, ok := e.value.(tickOf); ok && e.subject == "k."+held && t.tick.After(w.resumed) {
+			return t.tick
+		}
+	}
+	return w.resumed
 }
 
 // removal removes the definitions, when somebody has led for some time after the faults, and has
@@ -169,7 +185,7 @@ func (w *taskWorld) checkTicks() {
 			}
 		}
 		if r.Name == held {
-			since = w.resumed
+			since = w.continues()
 		}
 		n := 0
 		for t := r.Schedule.Next(since); !t.After(last); t = r.Schedule.Next(t) {
