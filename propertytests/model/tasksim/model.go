@@ -11,6 +11,7 @@ import (
 type model struct {
 	paused, drained map[string]bool
 	known           map[string]tasks.Attempt // the largest attempt that it has pushed
+	rejections      map[string]rejection     // the last one of each task
 	ready           time.Duration
 	limited         int           // hand-outs of the kind with a rate
 	late            time.Duration // by which a submission has come late, at most, since a seal
@@ -19,7 +20,7 @@ type model struct {
 func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
 
 func newModel() model {
-	return model{paused: map[string]bool{}, drained: map[string]bool{}, known: map[string]tasks.Attempt{}}
+	return model{paused: map[string]bool{}, drained: map[string]bool{}, known: map[string]tasks.Attempt{}, rejections: map[string]rejection{}}
 }
 
 func (m *model) ends(id string) { delete(m.known, id) }

@@ -64,15 +64,38 @@ func (k *worker) decodes(a *tasks.Assignment) bool {
 	return !s.fresh || k.w.builds[k.session] == laterBuild
 }
 
-// lastRejection checks a task that ends since nobody can decode its input: no worker is on the
-// books that can.
+// rejection is whether a worker was on the books that could decode an input when it was first heard
+// that another one cannot.
+type rejection struct {
+	attempt tasks.Attempt
+	capable bool
+}
+
+// decodable is a worker on the books that can decode every input.
+func (l *lead) decodable() (session uint64, ok bool) {
+	for _, o := range l.s.Overview().Workers {
+		if !o.Draining && !o.Drained && l.w.builds[o.Session] == laterBuild {
+			return o.Session, true
+		}
+	}
+	return 0, false
+}
+
+func (l *lead) hearsRejection(h tasks.Held, verb tasks.Verb) {
+	if known := l.model.rejections[h.ID]; verb == tasks.Undecodable && known.attempt != h.Attempt {
+		_, capable := l.decodable()
+		l.model.rejections[h.ID] = rejection{h.Attempt, capable}
+	}
+}
+
+// lastRejection checks a task that ends since nobody can decode its input: no worker was on the
+// books that can when the last one rejected it. Its outcome may be written later.
 func (l *lead) lastRejection(e *tasks.WriteOutcome) {
 	if e.Outcome.Cause != tasks.CauseUndecodable {
 		return
 	}
-	for _, o := range l.s.Overview().Workers {
-		if !o.Draining && !o.Drained && l.w.builds[o.Session] == laterBuild {
-			l.w.fail("%s is dead, and worker %d could decode its input", e.ID, o.Session)
-		}
+	session, capable := l.decodable()
+	if last, heard := l.model.rejections[e.ID]; capable && (!heard || last.capable) {
+		l.w.fail("%s is dead, and worker %d could decode its input", e.ID, session)
 	}
 }

@@ -255,6 +255,7 @@ func (k *worker) report(id string) {
 			if !l.hears(epoch) { // meant for another scheduler
 				return
 			}
+			l.hearsRejection(h, result.Verb)
 			l.step(tasks.Done{Session: k.session, ID: h.ID, Attempt: h.Attempt, Result: result, Ref: settle(func(stale bool) {
 				if !stale && result.Verb == tasks.Failed {
 					k.w.failed(h.ID, h.Attempt)
