@@ -33,14 +33,14 @@ func TestAPausedRecurrence(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		before := len(ran.of)
+		before := len(ran.tasks())
 		a.close(t)
 		leader(t, newNode(t, s, "b", doubling(t, "b", ran)))
 		define(2)
 		time.Sleep(time.Minute)
 		r := recurrences(t, c)[0]
-		if len(ran.of) != before || !r.Paused || r.PauseReason != "a migration" || !r.Next.IsZero() {
-			t.Errorf("%d ticks during the pause: %+v", len(ran.of)-before, r)
+		if len(ran.tasks()) != before || !r.Paused || r.PauseReason != "a migration" || !r.Next.IsZero() {
+			t.Errorf("%d ticks during the pause: %+v", len(ran.tasks())-before, r)
 		}
 		id, err := assign.RunRecurrence(t.Context(), c, "often")
 		if err != nil || !strings.HasPrefix(id, "cron/often/run-") {
@@ -58,13 +58,13 @@ func TestAPausedRecurrence(t *testing.T) {
 		want := 0
 		for tick := r.Last; tick.Before(time.Now().Add(-time.Second)); tick = tick.Add(7 * time.Second) {
 			if id := "cron/often/" + tick.UTC().Format("20060102T150405Z"); tick.After(resumed) {
-				if want++; ran.of[id] != 1 {
-					t.Errorf("%s ran %d times", id, ran.of[id])
+				if want++; ran.tasks()[id] != 1 {
+					t.Errorf("%s ran %d times", id, ran.tasks()[id])
 				}
 			}
 		}
-		if more := len(ran.of) - before - 1; want < 4 || more < want || more > want+1 { // one may have come this second
-			t.Errorf("%d ticks after the pause ended at %v, want %d: %v", more, resumed, want, ran.of)
+		if more := len(ran.tasks()) - before - 1; want < 4 || more < want || more > want+1 { // one may have come this second
+			t.Errorf("%d ticks after the pause ended at %v, want %d: %v", more, resumed, want, ran.tasks())
 		}
 	})
 }

@@ -39,12 +39,12 @@ func TestRecurringTasks(t *testing.T) {
 		time.Sleep(3*time.Minute + 10*time.Second) // virtual, from 2000-01-01 00:00
 		for _, tick := range []string{"20000101T000100Z", "20000101T000200Z", "20000101T000300Z"} {
 			id := "cron/minutely/" + tick
-			if st, err := assign.Get(t.Context(), c, id); ran.of[id] != 1 || err == nil && st.State != assign.StateSucceeded {
-				t.Errorf("%s ran %d times: %+v, %v", id, ran.of[id], st, err)
+			if st, err := assign.Get(t.Context(), c, id); ran.tasks()[id] != 1 || err == nil && st.State != assign.StateSucceeded {
+				t.Errorf("%s ran %d times: %+v, %v", id, ran.tasks()[id], st, err)
 			}
 		}
-		if len(ran.of) != 3 {
-			t.Errorf("ran: %v\n%s", ran.of, a.dump())
+		if len(ran.tasks()) != 3 {
+			t.Errorf("ran: %v\n%s", ran.tasks(), a.dump())
 		}
 		all := recurrences(t, c)
 		if len(all) != 1 || all[0].Name != "minutely" || all[0].Kind != "double" || all[0].Zone != "Europe/Berlin" ||
@@ -63,8 +63,8 @@ func TestRecurringTasks(t *testing.T) {
 			t.Errorf("removed: %+v", all)
 		}
 		time.Sleep(2 * time.Minute)
-		if len(ran.of) != 3 {
-			t.Errorf("ran after it was removed: %v", ran.of)
+		if len(ran.tasks()) != 3 {
+			t.Errorf("ran after it was removed: %v", ran.tasks())
 		}
 	})
 }
@@ -127,18 +127,18 @@ func TestRedefinitionKeepsDueTicks(t *testing.T) {
 			define("@every 7s", 3+i%2)
 		}
 		time.Sleep(4 * time.Second)
-		all := len(ran.of)
+		all := len(ran.tasks())
 		if all < 8 || all > 10 { // in 64 s, and perhaps a second for the election
-			t.Errorf("%d ticks in 64 s: %v", all, ran.of)
+			t.Errorf("%d ticks in 64 s: %v", all, ran.tasks())
 		}
-		for id, n := range ran.of {
+		for id, n := range ran.tasks() {
 			if n != 1 {
 				t.Errorf("%s ran %d times", id, n)
 			}
 		}
 		define("@every 50s", 9)
 		time.Sleep(45 * time.Second)
-		if more := len(ran.of) - all; more > 1 { // one of the former schedule may have been due
+		if more := len(ran.tasks()) - all; more > 1 { // one of the former schedule may have been due
 			t.Errorf("%d ticks of another schedule before its first", more)
 		}
 	})

@@ -3,6 +3,7 @@ package assign_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,13 @@ func (l *tally) add(worker, task string) {
 	defer l.mu.Unlock()
 	l.by[worker]++
 	l.of[task]++
+}
+
+// tasks is how often each task has run so far.
+func (l *tally) tasks() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.of)
 }
 
 func (l *tally) max() (most int) {
