@@ -39,8 +39,9 @@ func TestRecurringTasks(t *testing.T) {
 		time.Sleep(3*time.Minute + 10*time.Second) // virtual, from 2000-01-01 00:00
 		for _, tick := range []string{"20000101T000100Z", "20000101T000200Z", "20000101T000300Z"} {
 			id := "cron/minutely/" + tick
-			if st, err := assign.Get(t.Context(), c, id); ran.tasks()[id] != 1 || err == nil && st.State != assign.StateSucceeded {
-				t.Errorf("%s ran %d times: %+v, %v", id, ran.tasks()[id], st, err)
+			st, err := assign.Get(t.Context(), c, id)
+			if n := ran.tasks()[id]; n != 1 || err == nil && st.State != assign.StateSucceeded {
+				t.Errorf("%s ran %d times: %+v, %v", id, n, st, err)
 			}
 		}
 		if len(ran.tasks()) != 3 {

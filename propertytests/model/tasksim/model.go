@@ -20,7 +20,10 @@ type model struct {
 func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
 
 func newModel() model {
-	return model{paused: map[string]bool{}, drained: map[string]bool{}, known: map[string]tasks.Attempt{}, rejections: map[string]rejection{}}
+	return model{
+		paused: map[string]bool{}, drained: map[string]bool{},
+		known: map[string]tasks.Attempt{}, rejections: map[string]rejection{},
+	}
 }
 
 func (m *model) ends(id string) { delete(m.known, id) }
