@@ -279,9 +279,10 @@ func TestHostSeesChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := h.Members()
-		if len(all) != 5 || !all[4].Described {
+		if len(all) != 5 {
 			t.Errorf("members when Widen has returned: %+v", all)
 		}
+		until("w2 is described", func() bool { return h.Members()[4].Described })
 		number := all[4].Session
 		if h.Dead("w2", true, number) || !h.Dead("w2", true, number-1) || h.Dead("w2", false, number) {
 			t.Error("a live session is dead, or a former one is not")

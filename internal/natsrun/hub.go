@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,6 +43,7 @@ type LeafOptions struct {
 // methods are those of the hub, except that Restart and Shutdown look after the leaf nodes too.
 type Hub struct {
 	*Server
+	domain string
 	leaves []*Leaf
 }
 
@@ -64,7 +66,7 @@ func StartHub(opts HubOptions) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hub{Server: hub}
+	h := &Hub{Server: hub, domain: opts.Domain}
 	for _, o := range opts.Leaves {
 		if err := h.startLeaf(o); err != nil {
 			return nil, errors.Join(err, h.Shutdown())
@@ -124,17 +126,40 @@ func (h *Hub) Restart() error {
 	return h.open()
 }
 
-// WaitLinked waits until every leaf node has a connection to the hub, and both ends of it have
-// exchanged what they listen to. Error: ctx's, with the last observation.
+// WaitLinked waits until every leaf node has a connection to the hub and knows what the hub listens
+// to: with a domain, the requests to its JetStream. Error: ctx's, with the last observation.
 func (h *Hub) WaitLinked(ctx context.Context) error {
 	return await(ctx, "leaf nodes", func() (bool, string) {
 		there := h.Running().NumLeafNodes()
 		linked := there == len(h.leaves)
+		seen := fmt.Sprintf("%d of %d at the hub", there, len(h.leaves))
 		for _, leaf := range h.leaves {
-			linked = linked && leaf.Running().NumLeafNodes() == 1
+			heard, err := leaf.heard()
+			linked = linked && err == nil && h.listensIn(heard)
+			seen += fmt.Sprintf("; %s knows %d subjects (%v)", leaf.Running().Name(), len(heard), err)
 		}
-		return linked, fmt.Sprintf("%d of %d at the hub", there, len(h.leaves))
+		return linked, seen
 	})
+}
+
+// listensIn reports whether the subjects that a leaf node knows are those of a hub.
+func (h *Hub) listensIn(heard []string) bool {
+	if h.domain == "" {
+		return len(heard) > 0
+	}
+	return slices.Contains(heard, "$JS."+h.domain+".API.INFO")
+}
+
+// heard are the subjects that the hub listens to, as the leaf node knows them.
+func (l *Leaf) heard() (subjects []string, err error) {
+	z, err := l.Running().Leafz(&server.LeafzOptions{Subscriptions: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, link := range z.Leafs {
+		subjects = append(subjects, link.Subs...)
+	}
+	return subjects, nil
 }
 
 // Shutdown stops all servers and closes the uplinks. It returns when all of that has ended.
