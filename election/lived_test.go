@@ -56,7 +56,8 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			nc.Close() // one that was not closed is killed
+			nc.Close()                     // one that was not closed is killed
+			_ = session.Close(t.Context()) // it can write nothing more, and leaves the test
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := records(); n < uint64(min(*sessions, 100)) {
