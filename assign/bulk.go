@@ -48,7 +48,7 @@ func RequeueAll(ctx context.Context, in Submitter, o BulkOptions) (BulkResult, e
 // DeleteAll is [Delete] for every task that has ended and that o selects, like [RequeueAll]. States
 // is empty or has terminal states.
 func DeleteAll(ctx context.Context, in Submitter, o BulkOptions) (BulkResult, error) {
-	return bulk(ctx, in, client.DeleteEach, o, StateSucceeded, StateDead, StateCancelled, StateExpired)
+	return bulk(ctx, in, client.DeleteEach, o, StateSucceeded, StateDead, StateCancelled, StateExpired, StateSkipped)
 }
 
 // CancelAll stores the request to cancel every open task that o selects, like [RequeueAll], and

@@ -105,7 +105,9 @@
 //
 //   - q.<task> is the submission. Clients write it if there is none, or in the place of a dead
 //     outcome (requeue). The scheduler writes it for a tick, under its seal. The outcome takes its
-//     place: the scheduler writes it, under its seal.
+//     place: the scheduler writes it, under its seal. The scheduler writes an outcome again that an
+//     open task waits for, or waits for no longer, over the revision that it has read: the first
+//     has no time to live, the second has its retention.
 //   - u.<digest> says which task has a unique key. Clients write it in one step with the
 //     task's submission, over a revision at which no open task had the key. The scheduler empties
 //     it, over the revision that it has read.

@@ -55,6 +55,9 @@ var (
 	ErrTaskCancelled = taskerr.ErrTaskCancelled
 	// ErrTaskExpired says that a task's deadline passed before the task ended.
 	ErrTaskExpired = taskerr.ErrTaskExpired
+	// ErrTaskSkipped says that a task never ran, because a task that it waited for has not
+	// succeeded, or does not exist. See [After].
+	ErrTaskSkipped = taskerr.ErrTaskSkipped
 	// ErrTaskNotFound says that there is no record of a task. Either nobody submitted it, or its
 	// outcome was kept no longer.
 	ErrTaskNotFound = taskerr.ErrTaskNotFound

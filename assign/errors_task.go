@@ -7,13 +7,14 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled or
-// ErrTaskExpired.
+// TaskError says how a task ended other than by success. It is ErrTaskDead, ErrTaskCancelled,
+// ErrTaskExpired or ErrTaskSkipped.
 type TaskError struct {
 	ID     string
 	Status State
-	// Cause is a short word: permanent, max_attempts, worker_lost, undecodable, cancelled, deadline
-	// or unstorable. Undecodable means that no worker could decode the input. Unstorable means that
+	// Cause is a short word: permanent, max_attempts, worker_lost, undecodable, cancelled, deadline,
+	// upstream or unstorable. Upstream means that a task which it waited for has not succeeded, or
+	// does not exist. Undecodable means that no worker could decode the input. Unstorable means that
 	// the server does not accept the outcome: Message says which one, and [ErrUnstorable] says why.
 	Cause string
 	// Message is what the last attempt's handler returned. Stack is set when the handler panicked.
@@ -42,6 +43,8 @@ func (e *TaskError) Unwrap() error {
 		return ErrTaskCancelled
 	case StateExpired:
 		return ErrTaskExpired
+	case StateSkipped:
+		return ErrTaskSkipped
 	}
 	return ErrTaskDead
 }

@@ -146,3 +146,18 @@ func WithTraceParent(t string) SubmitOption {
 		}
 	}
 }
+
+// After makes the task wait until each of the named tasks has succeeded. If one of them ends in
+// another way, or if there is no such task, this task ends as [StateSkipped] and never runs. A task
+// that has ended counts for as long as its outcome is kept; an outcome that an open task waits for
+// is kept until that task has ended. Its own delay and deadline count from its submission. At most
+// 32 tasks.
+func After(ids ...string) SubmitOption {
+	return func(s *submission) { s.Wait("After", ids, false) }
+}
+
+// AfterEnded is [After], but the task runs however the named tasks have ended. Each of them must
+// exist.
+func AfterEnded(ids ...string) SubmitOption {
+	return func(s *submission) { s.Wait("AfterEnded", ids, true) }
+}

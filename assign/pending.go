@@ -35,8 +35,8 @@ func (p *Pending[Out]) Existing() bool { return p.handle.Existing() }
 
 // Wait returns the task's output when the task has ended, however often it is called. ctx bounds
 // the waiting only: the task continues. Errors: *TaskError (ErrTaskDead, ErrTaskCancelled,
-// ErrTaskExpired), ErrTaskNotFound (also when the outcome was missed, and is kept no longer),
-// ErrOtherKind, ErrOutputGone, ErrClosed, the decoder's, ctx's.
+// ErrTaskExpired, ErrTaskSkipped), ErrTaskNotFound (also when the outcome was missed, and is kept
+// no longer), ErrOtherKind, ErrOutputGone, ErrClosed, the decoder's, ctx's.
 func (p *Pending[Out]) Wait(ctx context.Context) (out Out, err error) {
 	c, err := clientOfTask(ctx, p.from, p.ID())
 	if err != nil {

@@ -45,7 +45,10 @@ type TaskStatus struct {
 	Input []byte `json:"-"`
 	// Sealed says why Input is nil though there is one: it is sealed, and this client cannot open it.
 	Sealed *SealedError `json:"-"`
-	// KeptUntil is when a task that has ended leaves the stream. Its id is free again then.
+	// After are the tasks that an open or a dead task was to wait for. See [After].
+	After []string `json:"after,omitempty"`
+	// KeptUntil is when a task that has ended leaves the stream. Its id is free again then. It is
+	// zero as long as an open task waits for this one.
 	KeptUntil time.Time `json:"kept_until,omitzero"`
 	// TraceParent and Headers are those of the submission.
 	TraceParent string            `json:"trace_parent,omitempty"`
@@ -94,6 +97,7 @@ func statusFrom(s *client.Status) TaskStatus {
 		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
 		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
 		Stack: s.Stack, Failures: failuresFrom(s.Failures), Input: s.Input, Sealed: s.Sealed, KeptUntil: s.KeptUntil,
+		After: s.After,
 	}
 	if st.State.Terminal() && st.State != StateSucceeded {
 		st.Err = &TaskError{

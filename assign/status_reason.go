@@ -26,6 +26,8 @@ const (
 	ReasonUnreachable = Reason(tasks.ReasonUnreachable)
 	// ReasonConcurrency: as many tasks of the kind run as its Concurrency allows.
 	ReasonConcurrency = Reason(tasks.ReasonConcurrency)
+	// ReasonAfter: a task that it waits for has not ended. See After.
+	ReasonAfter = Reason(tasks.ReasonAfter)
 	// ReasonKeyLimit: as many tasks of the limit key run as KeyLimit allows.
 	ReasonKeyLimit = Reason(tasks.ReasonKeyLimit)
 	// ReasonRate: the kind's Rate does not allow another task yet.

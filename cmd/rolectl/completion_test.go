@@ -95,7 +95,7 @@ func TestCompletionOfTasks(t *testing.T) {
 		"tasks|drain|":         {"a"},
 		"tasks|undrain|":       nil,
 		"tasks|ls|--state|": {
-			"cancelled", "dead", "delayed", "expired", "pending", "retrying", "running",
+			"cancelled", "dead", "delayed", "expired", "pending", "retrying", "running", "skipped",
 			"succeeded",
 		},
 		"-s|nats://127.0.0.1:1|tasks|drain|": nil,

@@ -24,9 +24,11 @@ var allowed = map[string][]string{
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
 	"internal/protocol/tasks": {
-		"internal/protocol/record", "internal/protocol/tasks/queue", "internal/protocol/tasks/recurring",
+		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
+		"internal/protocol/tasks/recurring",
 		"internal/protocol/tasks/streamclock",
 	},
+	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
 	"internal/protocol/tasks/recurring":   {},
 	"internal/protocol/tasks/streamclock": {"internal/protocol/record"},
@@ -55,7 +57,7 @@ var allowed = map[string][]string{
 	"assign/internal/taskerr": {"election", "internal/natskv"},
 	"assign/internal/record": {
 		"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks",
-		"internal/protocol/tasks/frame", "internal/protocol/tasks/recurring",
+		"internal/protocol/tasks/frame", "internal/protocol/tasks/groups", "internal/protocol/tasks/recurring",
 	},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
@@ -69,7 +71,7 @@ var allowed = map[string][]string{
 		"assign/internal/taskerr", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
-		"internal/protocol/tasks/workers",
+		"internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
 	},
 	"assign/internal/sealed": {"assign/internal/record", "assign/internal/taskerr"},
 	"assign/keyring":         {"assign"},
@@ -144,8 +146,9 @@ var only = map[string][]string{
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
-	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/queue",
-	"internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock", "internal/protocol/tasks/workers",
+	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/groups",
+	"internal/protocol/tasks/queue", "internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock",
+	"internal/protocol/tasks/workers",
 }
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}

@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
 // markedFor is how long a deleted task leaves a marker. Until then a submission under its id waits.
@@ -36,10 +37,11 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 func (c *Client) delete(ctx context.Context, l *line, id string) error {
 	pace := newPace()
 	var ended uint64 // the revision of the outcome that is to be removed
+	var last tasks.Attempt
 	for {
 		o, e, err := c.read(ctx, l, id)
 		switch {
-		case ended > 0 && (e.Revision > ended || errors.Is(err, taskerr.ErrTaskNotFound)):
+		case ended > 0 && (e.Revision > ended && (o == nil || o.Last() != last) || errors.Is(err, taskerr.ErrTaskNotFound)):
 			return nil
 		case errors.Is(err, taskerr.ErrTaskNotFound), errors.Is(err, record.ErrRecord), natskv.Permanent(err):
 			return err
@@ -47,7 +49,7 @@ func (c *Client) delete(ctx context.Context, l *line, id string) error {
 		case o == nil:
 			return fmt.Errorf("%w: cancel it first", taskerr.ErrTaskOpen)
 		default:
-			ended = e.Revision
+			ended, last = e.Revision, o.Last()
 			var r natskv.Result
 			r, err = c.write(ctx, l, natskv.Write{
 				Key: record.QueueKey + id, Delete: true, TTL: markedFor, Expect: e.Revision,

@@ -38,15 +38,17 @@ func (c *Client) Requeue(ctx context.Context, id string, input []byte) error {
 // that was read.
 //
 // When the answer is lost, the same write is tried again. Only a requeue replaces the outcome of a
-// dead task. So a record at a later revision proves that the task was requeued since the first
-// look, by this client or another: once is enough.
+// dead task; the scheduler may write it again as it is. So a record at a later revision that is not
+// the outcome of the same attempt proves that the task was requeued since the first look, by this
+// client or another: once is enough.
 func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) error {
 	pace := newPace()
 	var dead uint64 // the revision of the outcome that is to be replaced
+	var last tasks.Attempt
 	for {
 		o, e, err := c.read(ctx, l, id)
 		switch {
-		case dead > 0 && e.Revision > dead:
+		case dead > 0 && e.Revision > dead && (o == nil || o.Last() != last):
 			return nil
 		case err != nil:
 		case o == nil:
@@ -54,7 +56,7 @@ func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) 
 		case o.Status != tasks.StatusDead:
 			return fmt.Errorf("%w: it is %s", taskerr.ErrNotDead, o.Status)
 		default:
-			dead = e.Revision
+			dead, last = e.Revision, o.Last()
 			if err = c.revive(ctx, l, id, input, o, &e); err == nil {
 				return nil
 			}
@@ -86,8 +88,17 @@ func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o
 		return fmt.Errorf("%w: its input was not kept: submit it again", taskerr.ErrNotDead)
 	}
 	var h []natskv.Field
-	for _, name := range []string{record.HeaderTask, record.HeaderKeys, record.HeaderMeta, record.HeaderTrace} {
-		if value := record.First(e.Header[name]); value != "" {
+	for _, name := range []string{
+		record.HeaderTask, record.HeaderKeys, record.HeaderMeta, record.HeaderAfter, record.HeaderTrace,
+	} {
+		value := record.First(e.Header[name])
+		if name == record.HeaderTask {
+			var err error
+			if value, err = record.WithoutWaiting(value); err != nil {
+				return err
+			}
+		}
+		if value != "" {
 			h = append(h, natskv.Field{Name: name, Value: value})
 		}
 	}

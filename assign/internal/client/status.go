@@ -25,6 +25,7 @@ type Status struct {
 	Failures  []record.Failed
 	Input     []byte
 	Sealed    *taskerr.SealedError // why Input is not there, nil if it is
+	After     []string
 	KeptUntil time.Time
 }
 
@@ -105,6 +106,13 @@ func (st *Status) submitter(e *natskv.Entry) error {
 			return fmt.Errorf("assign: headers of %s: %w: %w", st.ID, record.ErrRecord, err)
 		}
 	}
+	if text := record.First(e.Header[record.HeaderAfter]); text != "" {
+		after, err := record.ParseAfter(text)
+		if err != nil {
+			return fmt.Errorf("assign: what %s waits for: %w", st.ID, err)
+		}
+		st.After = after.IDs
+	}
 	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 	if err != nil {
 		return fmt.Errorf("assign: keys of %s: %w", st.ID, err)
@@ -132,7 +140,7 @@ func openStatus(id string, e *natskv.Entry) (Status, error) {
 // endedStatus is the status of a task that has ended.
 func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 	st := Status{Task: control.Task{
-		ID: id, Kind: o.Kind, State: tasks.State(o.Status), Attempts: o.Attempts, Worker: o.Worker, Ended: e.Time,
+		ID: id, Kind: o.Kind, State: tasks.State(o.Status), Attempts: o.Attempts, Worker: o.Worker, Ended: record.EndedAt(e),
 		Ran: time.Duration(o.Ran) * time.Microsecond, Cause: o.Cause,
 	}, KeptUntil: e.KeptUntil()}
 	if o.Status == tasks.StatusSucceeded {
@@ -143,7 +151,8 @@ func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 	if o.Status == tasks.StatusDead {
 		st.Input = o.Data
 		st.Failures = append(record.Failures(record.First(e.Header[record.HeaderHistory])), record.Failed{
-			Epoch: o.Epoch, Attempt: o.Attempt, Cause: o.Cause, Worker: o.Worker, Ended: e.Time, Ran: o.Ran, Error: st.Error,
+			Epoch: o.Epoch, Attempt: o.Attempt, Cause: o.Cause, Worker: o.Worker, Ended: record.EndedAt(e), Ran: o.Ran,
+			Error: st.Error,
 		})
 	}
 	if p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask])); err == nil { // of a dead task
@@ -156,7 +165,7 @@ func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 // terminal reports whether a task in this state has ended.
 func terminal(s tasks.State) bool {
 	switch s {
-	case tasks.StateSucceeded, tasks.StateDead, tasks.StateCancelled, tasks.StateExpired:
+	case tasks.StateSucceeded, tasks.StateDead, tasks.StateCancelled, tasks.StateExpired, tasks.StateSkipped:
 		return true
 	}
 	return false

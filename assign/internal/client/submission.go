@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -18,8 +19,22 @@ type Submission struct {
 	Unique string // the key, as it was given
 	Meta   map[string]string
 	Trace  string
-	own    bool  // the client has made the id
-	Fault  error // the first fault of the options
+	own    bool         // the client has made the id
+	After  record.After // the tasks that it waits for
+	Fault  error        // the first fault of the options
+}
+
+// Wait makes the task wait for others.
+func (s *Submission) Wait(option string, ids []string, ended bool) {
+	if s.After.IDs != nil && s.After.Ended != ended {
+		s.Refuse("%s: a task waits for the success of others or for their end: use After or AfterEnded", option)
+	}
+	a := record.After{IDs: append(slices.Clone(s.After.IDs), ids...), Ended: ended}
+	if fault := a.Check(); fault != "" {
+		s.Refuse("%s: %s", option, fault)
+	}
+	s.After = a
+	s.Edit().Version = record.PolicyAfter
 }
 
 // Refuse notes the first fault of the options.

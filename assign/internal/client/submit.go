@@ -93,6 +93,11 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 			return op, err
 		}
 	}
+	if s.After.IDs != nil {
+		if h, err = withJSON(h, record.HeaderAfter, "the tasks that it waits for", s.After, record.MaxAfter); err != nil {
+			return op, err
+		}
+	}
 	if s.Trace != "" {
 		h = append(h, natskv.Field{Name: record.HeaderTrace, Value: s.Trace})
 	}

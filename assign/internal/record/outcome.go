@@ -54,6 +54,7 @@ func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted)
 	set(HeaderTask, input.Task)
 	set(HeaderKeys, input.Keys)
 	set(HeaderMeta, input.Meta)
+	set(HeaderAfter, input.After)
 	set(HeaderHistory, input.History)
 	return h, input.Data
 }
@@ -61,8 +62,8 @@ func EncodeOutcome(kind string, o tasks.Outcome, trace string, input *Submitted)
 // Submitted is the part of a submission that a requeue needs. History is that of the attempts
 // before the last one, for people.
 type Submitted struct {
-	Task, Keys, Meta, History string
-	Data                      []byte
+	Task, Keys, Meta, After, History string
+	Data                             []byte
 }
 
 // DecodeOutcome reads an outcome. It returns nil if the record is not an outcome.
@@ -89,7 +90,7 @@ func (o *Outcome) read(text string) error {
 		}
 	}
 	switch o.Status {
-	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired:
+	case tasks.StatusSucceeded, tasks.StatusDead, tasks.StatusCancelled, tasks.StatusExpired, tasks.StatusSkipped:
 	default:
 		return ErrRecord
 	}
@@ -98,6 +99,9 @@ func (o *Outcome) read(text string) error {
 	}
 	return nil
 }
+
+// Last is the attempt that was on the books when the task ended.
+func (o *Outcome) Last() tasks.Attempt { return tasks.Attempt{Epoch: o.Epoch, N: o.Attempt} }
 
 // EndedAs is how a task has ended, by its record, and the attempt that was on the books. Both are
 // zero if that cannot be read.

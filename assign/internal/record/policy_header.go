@@ -101,7 +101,7 @@ func ParsePolicy(header string) (p Policy, err error) {
 	if err := json.Unmarshal([]byte(header), &p); err != nil {
 		return Policy{}, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if p.Version != 1 {
+	if p.Version != 1 && p.Version != PolicyAfter {
 		return Policy{}, ErrRecord
 	}
 	return p, p.check()

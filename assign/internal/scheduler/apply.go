@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // applier gives the rules every record of the stream as an event.
@@ -101,7 +102,8 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 	if len(e.Header[record.HeaderOutcome]) > 0 {
 		a.payloads.drop(id)
 		a.settled = tasks.Settled{ID: id, Revision: e.Revision}
-		if !a.rules.Ready() { // it matters to workers that still run the task
+		if _, a.settled.Kept = record.Stays(e.Header); a.settled.Kept || !a.rules.Ready() {
+			// it matters to tasks that wait for it, and to workers that still run the task
 			a.settled.Status, a.settled.Attempt = record.EndedAs(e)
 		}
 		a.step(&a.settled)
@@ -123,6 +125,10 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		return
 	}
 	var keys *tasks.Keys
+	var after *groups.After
+	if err == nil && how.waits {
+		after, err = waitsFor(e)
+	}
 	if err == nil {
 		keys, err = record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 	}
@@ -135,9 +141,18 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 	a.payloads.keep(id, e.Revision, x)
 	a.submitted = tasks.Submitted{
 		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
-		Tag: record.PackTrace(x.trace),
+		Tag: record.PackTrace(x.trace), After: after,
 	}
 	a.step(&a.submitted)
+}
+
+// waitsFor is what a submission waits for.
+func waitsFor(e *natskv.Entry) (*groups.After, error) {
+	after, err := record.ParseAfter(record.First(e.Header[record.HeaderAfter]))
+	if err != nil {
+		return nil, err
+	}
+	return after.Rules(), nil
 }
 
 func (a *applier) applyNote(e *natskv.Entry, id string, gone bool) {

@@ -76,7 +76,7 @@ func (d *drafts) begin(task string, l *draft) {
 
 func (d *drafts) read(task string, l *draft) {
 	l.again = time.Time{}
-	d.payloads.fetch(want{l.revision, task, l.number, l.unread})
+	d.payloads.fetch(want{revision: l.revision, task: task, draft: l.number, note: l.unread})
 }
 
 // drop forgets a draft: something else was decided about its task.
@@ -149,8 +149,10 @@ func (d *drafts) inputOf(e *natskv.Entry, history string) *record.Submitted {
 	s := &record.Submitted{
 		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]),
 		Meta: record.First(e.Header[record.HeaderMeta]), History: history, Data: e.Value,
+		After: record.First(e.Header[record.HeaderAfter]),
 	}
 	if len(s.Meta) > 2*record.MaxMeta || len(s.Task) > 2*record.MaxPolicy || len(s.Keys) > record.MaxKeys ||
+		len(s.After) > record.MaxAfter ||
 		len(s.Data) > d.out.MaxPayload()-record.Headroom {
 		return nil
 	}

@@ -19,6 +19,7 @@ type effects struct {
 	queries    *queries
 	gauges     *gauges
 	reader     *reader
+	keeper     *keeper
 	notices    *notices
 }
 
@@ -36,6 +37,10 @@ func (x *effects) execute(effect tasks.Effect) {
 	case tasks.WriteCheckpoint:
 		x.gauges.progress.Checkpoints++
 		x.writes.checkpoint(e)
+	case tasks.KeepOutcome:
+		x.keeper.keep(e)
+	case tasks.ReleaseOutcome:
+		x.keeper.release(e)
 	case tasks.WriteTick:
 		x.writes.tick(e)
 	case tasks.Erase:

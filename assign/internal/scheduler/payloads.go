@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -38,12 +39,14 @@ type kept struct {
 }
 
 // want is a record to be read. Task is set if a draft of that task waits for it, and draft is the
-// number of the draft. If note is set, it is the task's note, else the record at revision.
+// number of the draft. If note is set, it is the task's note, else the record at revision. For a
+// keep it is what stands in the task's place, as a server tells it that knows revision.
 type want struct {
 	revision uint64
 	task     string
 	draft    uint64
 	note     bool
+	keep     uint64 // number of the wish about the task's outcome that waits for its record, 0 for none
 }
 
 // fetched is the record that was read, or why it was not.
@@ -93,9 +96,12 @@ func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream
 				within, cancel := context.WithTimeout(ctx, record.ReadWithin)
 				var e natskv.Entry
 				var err error
-				if w.note {
+				switch {
+				case w.keep > 0:
+					e, err = standing(within, nc, stream, w)
+				case w.note:
 					e, err = stream.Get(within, nc, record.NoteKey+w.task)
-				} else {
+				default:
 					e, err = stream.GetRevision(within, nc, w.revision)
 				}
 				cancel()
@@ -104,6 +110,22 @@ func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream
 		})
 	}
 }
+
+// standing reads what stands in the place of a task. That nothing does is believed only of a server
+// that knows a revision.
+func standing(ctx context.Context, nc *nats.Conn, stream *natskv.Stream, w want) (natskv.Entry, error) {
+	key := record.QueueKey + w.task
+	e, err := stream.Get(ctx, nc, key)
+	if !errors.Is(err, natskv.ErrRecordNotFound) {
+		return e, err
+	}
+	if gone, lags := stream.Absent(ctx, nc, key, w.revision); lags != nil || !gone {
+		return e, errors.Join(errLags, lags)
+	}
+	return e, err
+}
+
+var errLags = errors.New("a server lags behind the stream")
 
 func (p *payloads) keep(task string, revision uint64, x payload) {
 	p.drop(task)

@@ -22,6 +22,7 @@ type policies struct {
 type treatment struct {
 	policy *tasks.Policy
 	times  tasks.Times
+	waits  bool // for other tasks
 }
 
 const (
@@ -42,7 +43,7 @@ func (c *policies) of(header string) (treatment, error) {
 	if err != nil {
 		return treatment{}, err
 	}
-	t := treatment{times: p.Times()}
+	t := treatment{times: p.Times(), waits: p.Version == record.PolicyAfter}
 	if t.policy, err = c.share(p); err != nil {
 		return treatment{}, err
 	}
@@ -57,7 +58,7 @@ func (c *policies) of(header string) (treatment, error) {
 
 // share returns the one policy of all submissions that differ from p at most in their times.
 func (c *policies) share(p record.Policy) (*tasks.Policy, error) {
-	p.Delay, p.At, p.Deadline = 0, 0, 0
+	p.Version, p.Delay, p.At, p.Deadline = 1, 0, 0, 0
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, err

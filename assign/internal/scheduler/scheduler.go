@@ -31,6 +31,7 @@ type scheduler struct {
 	announcer  *announcer
 	writes     *writeQueue
 	drafts     *drafts
+	keeper     *keeper
 	applier    *applier
 	reader     *reader
 	dispatcher *dispatcher
@@ -91,6 +92,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	shortage := &shortage{term: t, emit: l.emit}
 	s.writes = newWriteQueue(t, l, s.fail, writer, s.announcer, shortage)
 	s.drafts = newDrafts(out, s.payloads, s.writes)
+	s.keeper = newKeeper(t, l, s.fail, writer, s.payloads)
 	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.drafts, s.announcer)
 	s.reader = newReader(t, l, s.applier, s.announcer)
 
@@ -103,6 +105,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.effects = &effects{
 		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, members: s.members,
 		reports: s.reports, queries: s.queries, gauges: s.gauges, reader: s.reader, notices: s.notices,
+		keeper: s.keeper,
 	}
 }
 
@@ -151,7 +154,8 @@ func (s *scheduler) run(ctx context.Context) error {
 		}
 		s.gauges.publish()
 		s.awaited.publish()
-		timer.Reset(max(min(s.rules.Next(s.now()), s.drafts.retryDue(time.Now()), retry, gaugesEvery), time.Millisecond))
+		timer.Reset(max(min(s.rules.Next(s.now()), s.drafts.retryDue(time.Now()), s.keeper.retryDue(time.Now()), retry,
+			gaugesEvery), time.Millisecond))
 	}
 }
 
@@ -177,11 +181,16 @@ func (s *scheduler) handle(m any) {
 	case singleUnknown:
 		s.writes.unknown([]write{m.w}, m.err)
 	case fetched:
-		if m.task != "" {
+		switch {
+		case m.keep > 0:
+			s.keeper.fetched(m)
+		case m.task != "":
 			s.drafts.fetched(m)
-		} else {
+		default:
 			s.dispatcher.fetched(m)
 		}
+	case rewritten:
+		s.keeper.written(m)
 	case *natskv.PermissionError:
 		s.denials.handle(m)
 	}

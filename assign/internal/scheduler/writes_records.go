@@ -27,6 +27,9 @@ func (q *writeQueue) outcome(e tasks.WriteOutcome, input *record.Submitted) {
 func outcomeRecord(e tasks.WriteOutcome, input *record.Submitted) natskv.Write {
 	header, data := record.EncodeOutcome(e.Kind, e.Outcome, record.UnpackTrace(e.Tag), input)
 	op := natskv.Write{Key: record.QueueKey + e.ID, Value: data, Header: header, TTL: e.Retention}
+	if e.Kept {
+		op.TTL, op.Header = 0, append(op.Header, record.KeptHeader(e.Retention))
+	}
 	if e.Again {
 		op.Expect = e.Revision
 	}

@@ -29,6 +29,7 @@ var (
 	ErrTaskDead      = errors.New("assign: task failed for good")
 	ErrTaskCancelled = errors.New("assign: task cancelled")
 	ErrTaskExpired   = errors.New("assign: task expired")
+	ErrTaskSkipped   = errors.New("assign: task skipped")
 	ErrTaskNotFound  = errors.New("assign: task not found")
 	ErrTaskEnded     = errors.New("assign: task has ended")
 	ErrOutputGone    = errors.New("assign: the output is no longer kept: read it sooner, or raise LargeRetention")

@@ -31,6 +31,7 @@ type (
 		Outcome      Outcome
 		Again        bool
 		Noted        bool // it has a note, or may have
+		Kept         bool // it stays until ReleaseOutcome, and only then Retention begins
 	}
 
 	// WriteNote asks for a task's note. Failed is how the attempt ended that the note counts, the

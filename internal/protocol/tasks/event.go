@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // Event is what happens to a scheduler: news of the stream and of the bucket, outcomes of its
@@ -24,8 +25,9 @@ type (
 		Times    Times
 		Stored   time.Time
 		Size     int
-		Keys     *Keys  // nil: none
-		Tag      string // the driver's own, which comes back with the outcome
+		Keys     *Keys         // nil: none
+		Tag      string        // the driver's own, which comes back with the outcome
+		After    *groups.After // what it waits for, nil: nothing
 	}
 
 	// Opaque is a submission that the stream delivered and that cannot be read: it is of a later
@@ -36,12 +38,14 @@ type (
 	}
 
 	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and
-	// the Attempt that it names count as long as the books are not complete; zero: not known.
+	// the Attempt that it names count as long as the books are not complete; zero: not known. Kept
+	// says that it stays until it is released: then its Status is known.
 	Settled struct {
 		ID       string
 		Revision uint64
 		Status   Status
 		Attempt  Attempt
+		Kept     bool
 	}
 
 	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait

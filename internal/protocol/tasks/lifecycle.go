@@ -17,6 +17,7 @@ const (
 	StateDead            = State(StatusDead)
 	StateCancelled       = State(StatusCancelled)
 	StateExpired         = State(StatusExpired)
+	StateSkipped         = State(StatusSkipped)
 )
 
 // follows says which states may come after an open one. Nothing comes after a terminal one:
@@ -24,7 +25,7 @@ const (
 // any order, so a task that waits may turn out to be running, or to be retrying.
 var follows = map[State][]State{
 	StateDelayed:  {StatePending, StateRunning, StateRetrying, StateCancelled, StateExpired},
-	StatePending:  {StateRunning, StateRetrying, StateDead, StateCancelled, StateExpired},
+	StatePending:  {StateDelayed, StateRunning, StateRetrying, StateDead, StateCancelled, StateExpired, StateSkipped},
 	StateRunning:  {StatePending, StateRetrying, StateSucceeded, StateDead, StateCancelled, StateExpired},
 	StateRetrying: {StatePending, StateRunning, StateCancelled, StateExpired},
 }
@@ -36,6 +37,7 @@ const (
 	nowhere  taskPhase = iota // not on the books
 	waiting                   // in its class
 	parked                    // due, and kept back by the limit of its key
+	blocked                   // kept back by tasks that have not ended
 	delayed                   // not due yet
 	starting                  // a worker was chosen, and the note that says so is being stored
 	pushed                    // a worker was asked to run it, and has not answered
@@ -46,7 +48,7 @@ const (
 )
 
 var phaseNames = [phases]string{
-	"nowhere", "waiting", "parked", "delayed", "starting", "pushed", "running",
+	"nowhere", "waiting", "parked", "blocked", "delayed", "starting", "pushed", "running",
 	"noting", "ending",
 }
 
@@ -55,9 +57,10 @@ func (p taskPhase) String() string { return phaseNames[p] }
 // moves are those that the rules make; whatever is open may also be dropped, when the stream shows
 // that it has ended.
 var moves = [phases][]taskPhase{
-	nowhere:  {waiting, parked, delayed},
+	nowhere:  {waiting, parked, blocked, delayed},
 	waiting:  {starting, pushed, running, parked, delayed, noting, ending, nowhere},
 	parked:   {waiting, running, delayed, noting, ending, nowhere},
+	blocked:  {waiting, parked, delayed, running, ending, nowhere},
 	delayed:  {waiting, parked, running, noting, ending, nowhere},
 	starting: {pushed, noting, ending, nowhere},
 	pushed:   {running, waiting, parked, noting, ending, nowhere},
@@ -77,7 +80,7 @@ var may = func() (bits [phases]uint16) {
 }()
 
 // queued reports whether the task waits for a worker or for its time.
-func (p taskPhase) queued() bool { return p == waiting || p == parked || p == delayed }
+func (p taskPhase) queued() bool { return p == waiting || p == parked || p == blocked || p == delayed }
 
 // state is what a phase looks like from outside. A task whose outcome is being stored looks as it
 // did.

@@ -60,6 +60,8 @@ func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
 	switch t.phase {
 	case waiting, parked:
 		g.Waiting, g.Reason = now.Sub(t.since), why.of(t)
+	case blocked:
+		g.Reason = ReasonAfter
 	case delayed:
 		g.Due = max(t.due.Sub(clock), 0)
 	case pushed, running, starting:
@@ -105,7 +107,8 @@ func (s *Scheduler) Overview() Overview {
 			o.Kinds = append(o.Kinds, KindView{Kind: name, Paused: true})
 		case k.open > 0 || k.paused:
 			o.Kinds = append(o.Kinds, KindView{
-				Kind: name, Waiting: int(k.count[waiting] + k.count[parked]), Delayed: int(k.count[delayed] + k.count[noting]),
+				Kind: name, Waiting: int(k.count[waiting] + k.count[parked]),
+				Delayed: int(k.count[delayed] + k.count[noting] + k.count[blocked]),
 				Running: k.held() + int(k.count[ending]), Paused: k.paused, Concurrency: k.Concurrency, Rate: k.Rate,
 				Reasons: why.ofKind(k),
 			})

@@ -118,6 +118,7 @@ const (
 	StatusDead      Status = "dead"
 	StatusCancelled Status = "cancelled"
 	StatusExpired   Status = "expired"
+	StatusSkipped   Status = "skipped" // it waited for a task that has not succeeded, or does not exist
 )
 
 // Causes of an outcome other than success.
@@ -129,6 +130,7 @@ const (
 	CauseUndecodable = "undecodable" // no worker could decode the input
 	CauseCancelled   = "cancelled"
 	CauseDeadline    = "deadline"
+	CauseUpstream    = "upstream" // of a task that is skipped
 )
 
 // Outcome is the end of a task.

@@ -24,15 +24,18 @@ func (e Settled) apply(s *Scheduler) {
 		s.dropCancel(e.ID)
 	}
 	t := s.tasks.get(e.ID)
-	if t == nil || e.Revision < t.revision {
+	if t != nil && e.Revision < t.revision {
 		return
 	}
-	if t.phase == ending && t.run.write.guard != 0 {
+	if t != nil && t.phase == ending && t.run.write.guard != 0 {
 		s.stored(&t.run.write, e.Revision)
-		return
+	} else if t != nil { // another scheduler has ended it
+		s.forget(t)
+		s.ending(t)
 	}
-	s.forget(t) // another scheduler has ended it
-	s.ending(t)
+	if !s.unreadable(e.ID) {
+		s.keeps(&e)
+	}
 }
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
@@ -121,6 +124,9 @@ func (s *Scheduler) waitSince(t *task, e *Noted) {
 // recall takes over what an earlier scheduler has noted at since.
 func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	t.noted = true
+	if t.phase == blocked && (!r.Attempt.IsZero() || !r.Started.IsZero()) { // it was handed out before
+		s.unblock(t)
+	}
 	delete(s.begun, t.id())
 	if !r.Started.IsZero() {
 		s.begun[t.id()] = begun{r.Started, since, r.Alone}

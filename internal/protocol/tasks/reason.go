@@ -14,6 +14,7 @@ const (
 	ReasonDrained     Reason = "drained"     // all of those are drained, or are leaving
 	ReasonUnreachable Reason = "unreachable" // the others of those do not listen
 	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
+	ReasonAfter       Reason = "after"       // a task that it waits for has not ended
 	ReasonKeyLimit    Reason = "key_limit"   // as many of its limit key run as may
 	ReasonRate        Reason = "rate"        // its kind may hand out no more tasks at the moment
 	ReasonUndecodable Reason = "undecodable" // all those have rejected its input, which they cannot decode
@@ -36,7 +37,11 @@ func (s *Scheduler) reasons(now Instant) *reasons {
 
 // of is why a task waits.
 func (r *reasons) of(t *task) Reason {
-	if t.phase != waiting && t.phase != parked {
+	switch t.phase {
+	case blocked:
+		return ReasonAfter
+	case waiting, parked:
+	default:
 		return ""
 	}
 	why := r.ofClass(t.class)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/streamclock"
 )
@@ -79,6 +80,10 @@ type Scheduler struct {
 	begun   map[string]begun    // by task: attempts that are noted to have begun at a scheduler's own worker
 	before  uint64              // the seal below which tasks are doubted, 0: none is
 
+	edges *groups.Edges     // the dependencies of open tasks
+	left  []string          // outcomes that stayed for a task that has left in this step
+	stays map[string]Status // outcomes that were read and stay; nil once all has been read
+
 	suspects  map[string]suspicion // by task
 	undecoded map[string]undecoded // likewise
 	lonely    []lonely             // those of them that wait for another worker, in the order of their times
@@ -111,6 +116,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
 		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},
+		edges: groups.NewEdges(), stays: map[string]Status{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }
@@ -123,6 +129,9 @@ func (s *Scheduler) Step(now Instant, ev Event, out []Effect) []Effect {
 	s.clock.Step(now)
 	if !s.over {
 		ev.apply(s)
+	}
+	if len(s.left) > 0 {
+		s.releaseFree()
 	}
 	if len(s.changed) > 0 {
 		s.emitChanged()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // task is an open task on the books. Its payload stays in the stream, and what it needs only while
@@ -91,6 +92,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l.open++
 	l.kind.open++
 	s.tasks.add(t)
+	s.edges.Set(e.ID, groups.Unknown)
 	s.holdUnique(t)
 	s.emit(l.kind.queued)
 	if e.Times.Deadline > 0 {
@@ -101,7 +103,9 @@ func (s *Scheduler) open(e *Submitted) *task {
 	if !e.Times.At.IsZero() && !e.Stored.IsZero() {
 		t.due = s.clock.Instant(e.Times.Due(e.Stored))
 	}
-	if t.due > t.stored && t.due > s.clock.Now { // else it was stored a moment ago, and the clock is a little behind
+	if e.After != nil {
+		s.block(t, e.After)
+	} else if t.due > t.stored && t.due > s.clock.Now { // else it is fresh, and the clock is a little behind
 		s.postpone(t, t.due)
 	} else {
 		s.enqueue(t)
@@ -136,6 +140,7 @@ func (s *Scheduler) close(t *task) {
 	delete(s.suspects, t.id())
 	delete(s.undecoded, t.id())
 	s.tasks.remove(t)
+	s.leave(t)
 	s.leaveClass(t.class)
 }
 

@@ -44,7 +44,7 @@ type Overview struct {
 type KindView struct {
 	Kind        string
 	Waiting     int // due
-	Delayed     int // not due yet: delayed or retrying
+	Delayed     int // not due yet: delayed or retrying, or waiting for other tasks
 	Running     int
 	Paused      bool
 	Concurrency int            // of its newest submission, 0: any number

@@ -32,6 +32,7 @@ type write struct {
 	outcome Outcome // of a note: of the attempt that it counts
 	asked   moment  // when an outcome was first asked for, zero: not yet, or the time is not known
 	again   bool    // it may have stood there, and be gone
+	stays   bool    // others wait for its task: it was written to stay
 	refused bool    // under a seal of ours that was valid, as far as we know
 	retry   Retry
 	noted   bool  // a note stands there, or may
@@ -137,12 +138,13 @@ func (s *Scheduler) send(w *write) {
 	switch t := w.t; w.kind {
 	case outcomeWrite:
 		w.again = w.again || s.outlived(w)
+		w.stays = s.edges.Needed(t.id())
 		if s.clock.Told && w.asked == (moment{}) {
 			w.asked = moment{s.now, s.clock.Now}
 		}
 		s.emit(WriteOutcome{
 			w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.keeps(w.outcome.Status), w.outcome,
-			w.again, w.noted,
+			w.again, w.noted, w.stays,
 		})
 	case noteWrite, startWrite:
 		s.emit(WriteNote{w.number, w.guard, t.id(), t.revision, w.retry, w.outcome, w.noted})
@@ -241,7 +243,11 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 			delete(s.erasing, n)
 		}
 	case outcomeWrite:
+		id, shown := w.t.id(), w.stays
 		s.ended(w.t, &w.outcome)
+		if !shown {
+			s.missed(id)
+		}
 	case noteWrite:
 		s.noted(w.t)
 	case startWrite:
@@ -258,6 +264,7 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 // is gone has been stored, and kept for as long as it was to be.
 func (s *Scheduler) overtaken(w *write) {
 	if w.kind == outcomeWrite {
+		w.stays = false // it is gone
 		s.stored(w, 0)
 		return
 	}
@@ -279,4 +286,5 @@ func (s *Scheduler) tidy() {
 	s.tidyCancels()
 	s.tidyUniques()
 	s.tidyTicks()
+	s.tidyEdges()
 }

@@ -13,6 +13,7 @@ import (
 type checks struct {
 	Counts
 	neighbours
+	dependencies
 	broken  error
 	acked   map[string]bool
 	live    map[string]int
@@ -45,6 +46,7 @@ type life struct {
 
 func (c *checks) init() {
 	c.neighbours.init()
+	c.dependencies.init()
 	c.acked, c.live = map[string]bool{}, map[string]int{}
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
@@ -122,6 +124,7 @@ func (w *taskWorld) opened(id string, s submission, before any, revision uint64)
 		delete(w.live, id)
 	}
 	w.lives[id] = revision
+	w.names(life{id, revision}, s.after)
 	if _, open := before.(submission); open {
 		w.fail("%s was submitted over an open task", id)
 	}
@@ -164,6 +167,7 @@ func (w *taskWorld) begins(r *handlerRun, by string) {
 		c.lifeOf[id] = map[tasks.Attempt]uint64{}
 	}
 	c.lifeOf[id][a] = revision
+	w.runsAfter(life{id, revision})
 	if w.revived(life{id, revision}) {
 		c.Revived++
 	} else if n := c.kept[life{id, revision}]; number < n && !r.outlives {
@@ -229,6 +233,10 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	}
 	w.lastLoss(id, &o)
 	c.done[life{id, c.lives[id]}] = true
+	c.endings[id] = append(c.endings[id], ending{c.lives[id], o.Status})
+	if o.Status == tasks.StatusSkipped {
+		w.skips(life{id, c.lives[id]}, s.after)
+	}
 	if s.keys != nil && c.holder[s.keys.Unique] == id {
 		delete(c.holder, s.keys.Unique)
 	}

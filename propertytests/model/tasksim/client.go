@@ -81,7 +81,12 @@ func (w *taskWorld) submitAll() {
 		s.fresh = w.Deploys && s.policy == treatments[0].policy && w.chance(0.5)
 		id := fmt.Sprint("t", i)
 		w.unsure++
-		w.after(w.upTo(w.Length*9/10), func() { w.submit(id, s) })
+		w.after(w.upTo(w.Length*9/10), func() {
+			if s.after = w.afterOf(id); s.after != nil {
+				s.later = true // processes of the earlier version must not run it at once
+			}
+			w.submit(id, s)
+		})
 	}
 }
 
@@ -158,7 +163,7 @@ func (w *taskWorld) requeue(id string, s submission) {
 	if !ended || o.Status != tasks.StatusDead || w.calm || w.poison(id) {
 		return
 	}
-	s.anew = true
+	s.anew, s.after = true, nil
 	all := []put{{"q." + id, s, "q." + id, w.store.last["q."+id]}}
 	if s.keys != nil && s.keys.Unique != "" {
 		u := "u." + s.keys.Unique
@@ -174,7 +179,7 @@ func (w *taskWorld) requeue(id string, s submission) {
 
 // retain lets an outcome expire, and its id be used again now and then.
 func (w *taskWorld) retain(id string, o tasks.Outcome, before any, revision uint64) {
-	if w.Retention == 0 {
+	if w.Retention == 0 || w.store.stays[revision] {
 		return
 	}
 	kept := w.Retention

@@ -12,7 +12,7 @@ func TestCrashAtEveryEffect(t *testing.T) {
 	quiet := Scenario{
 		Seed: 5, Processes: 3, Candidates: 3, Slots: 2, Tasks: 10, Lease: time.Second, Delay: 5 * time.Millisecond,
 		Lag: 30 * time.Millisecond, ReadLag: 3 * time.Millisecond, Faults: time.Hour, Length: 3 * time.Second,
-		Calm: 5 * time.Minute, Recurring: true,
+		Calm: 5 * time.Minute, Recurring: true, Chained: true,
 	}
 	c, err := Run(quiet)
 	if err != nil {

@@ -139,7 +139,11 @@ func (l *lead) checkTime(a *tasks.Assignment) {
 // checkTurn: of two tasks that the same workers can run, the one that has waited longer goes first,
 // each step of priority counting as so much waiting.
 func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
-	if handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {
+	waits := func(g *tasks.TaskInfo) bool {
+		s, ok := l.w.store.log[g.Revision-1].value.(submission)
+		return ok && s.after != nil
+	}
+	if waits(handed) || handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {
 		return
 	}
 	turn := func(g *tasks.TaskInfo) time.Duration {
@@ -150,7 +154,7 @@ func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
 		if s, ok := l.w.store.record("q." + g.ID).(submission); !ok || len(s.policy.Labels) > 0 {
 			continue
 		}
-		if g.Kind == "a" && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() &&
+		if g.Kind == "a" && !waits(g) && g.Waiting > 0 && g.Tries == 0 && g.Keys == nil && g.Attempt.IsZero() &&
 			turn(g) > turn(handed)+l.p.off(l.w.now) {
 			l.w.fail("%s waits, and %s is handed out before it", g.ID, handed.ID)
 		}

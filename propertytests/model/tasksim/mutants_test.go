@@ -17,7 +17,7 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, by(poison, poisonous), by(beside, rare)),
+	Mutants: slices.Concat(drawn, chained, by(poison, poisonous), by(beside, rare)),
 }
 
 var (

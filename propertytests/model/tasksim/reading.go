@@ -58,11 +58,13 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		}
 		l.step(tasks.Submitted{
 			ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys,
-			Stored: l.w.wall(r.clock),
+			Stored: l.w.wall(r.clock), After: v.after,
 		})
 		return
 	case tasks.Outcome:
-		l.step(tasks.Settled{ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt})
+		l.step(tasks.Settled{
+			ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt, Kept: l.w.store.stays[sequence],
+		})
 		return
 	}
 	switch family {

@@ -39,6 +39,7 @@ type Scenario struct {
 	AtRest     bool          // idle sessions are ended when a worker does not answer, and later than others else
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
+	Chained   bool // some tasks wait for others
 	Recurring bool // tasks are submitted by recurrences too
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
 	Budget    int  // lost workers that a task may be blamed for, 0: any number
@@ -76,6 +77,8 @@ type Counts struct {
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
 	Redefined, Lower, PausedTicks int
+	// tasks that were skipped, outcomes that were made to stay, and tasks that began after others
+	Skipped, Stayed, Chains int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int
 	Effects                  int

@@ -28,14 +28,15 @@ type lead struct {
 	seals    uint64          // the sequence of its last seal
 	began    time.Duration
 	model    model
-	sent     time.Duration // when the last write arrives: one connection keeps their order
+	wishes   map[string]int // by task: whether its outcome is to stay
+	sent     time.Duration  // when the last write arrives: one connection keeps their order
 }
 
 func newLead(p *participant, epoch uint64) *lead {
 	w := p.w
 	l := &lead{
 		w: w, p: p, session: p.session, term: epoch, epoch: epoch, snapshot: len(w.store.log), told: map[uint64]bool{},
-		awaited: map[uint64]bool{},
+		awaited: map[uint64]bool{}, wishes: map[string]int{},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
 			LossTime: 3 * w.Lease / 2, Silence: w.silence(),
@@ -143,13 +144,18 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.checkExpiry(&e)
 		l.checkHistory(&e)
 		l.lastRejection(&e)
+		outcome := l.keeps(&e)
 		if e.Again {
 			w.Again++
-			l.write(e.Write, put{"q." + e.ID, e.Outcome, "q." + e.ID, e.Revision},
+			l.write(e.Write, put{"q." + e.ID, outcome, "q." + e.ID, e.Revision},
 				put{"t." + e.ID, erased{}, sealSubject, e.Guard})
 			return
 		}
-		l.write(e.Write, put{"q." + e.ID, e.Outcome, sealSubject, e.Guard})
+		l.write(e.Write, put{"q." + e.ID, outcome, sealSubject, e.Guard})
+	case tasks.KeepOutcome:
+		l.change(e.ID, true)
+	case tasks.ReleaseOutcome:
+		l.change(e.ID, false)
 	case tasks.WriteNote:
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
 		if !e.Retry.Started.IsZero() {

@@ -62,6 +62,7 @@ func draw(t *rapid.T) Scenario {
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
 	s.Deploys = rapid.Bool().Draw(t, "deploys")
 	s.Budget = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "budget")
+	s.Chained = rapid.Bool().Draw(t, "chained")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
 	s.AtRest = rapid.Bool().Draw(t, "at rest")
@@ -128,6 +129,8 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
 		"ticks that were there already": c.Squatted, "recurrences that were changed": c.Redefined,
 		"definitions of a lower version": c.Lower, "recurrences that were paused or resumed": c.PausedTicks,
+		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
+		"outcomes that were made to stay": c.Stayed,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

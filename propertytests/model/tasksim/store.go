@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
@@ -17,6 +18,7 @@ type taskStream struct {
 	log   []stored
 	last  map[string]uint64 // sequence of the last record by subject
 	steps []step            // of its clock
+	stays map[uint64]bool   // outcomes that stay until they are released, by sequence
 }
 
 // stored is one record; its sequence is its place, from 1.
@@ -39,6 +41,7 @@ type (
 		keys   *tasks.Keys
 		anew   bool // in the place of an outcome, or of one that has expired
 		later  bool // of a later version: old processes cannot read it
+		after  *groups.After
 		fresh  bool // only workers of the later build can decode its input
 	}
 	erased struct{}
@@ -59,8 +62,9 @@ type (
 		later bool
 		place recurring.Definition
 	}
-	tickOf struct{ tick time.Time } // the last tick
-	put    struct {                 // one record of a write, under its condition:
+	tickOf  struct{ tick time.Time } // the last tick
+	lasting struct{ tasks.Outcome }  // an outcome that stays until it is released
+	put     struct {                 // one record of a write, under its condition:
 		subject string
 		value   any
 		on      string // the last sequence of this subject
@@ -70,7 +74,9 @@ type (
 
 const sealSubject = "seal"
 
-func (s *taskStream) init(w *taskWorld) { s.w, s.last = w, map[string]uint64{} }
+func (s *taskStream) init(w *taskWorld) {
+	s.w, s.last, s.stays = w, map[string]uint64{}, map[uint64]bool{}
+}
 
 // write stores records if all of their conditions hold, all or none. It returns the sequence of the
 // first one.
@@ -84,6 +90,9 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 	first := uint64(len(s.log) + 1)
 	for _, p := range all {
 		before := s.record(p.subject)
+		if v, stays := p.value.(lasting); stays {
+			p.value, s.stays[uint64(len(s.log)+1)] = v.Outcome, true
+		}
 		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock()})
 		s.last[p.subject] = uint64(len(s.log))
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
@@ -96,7 +105,11 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 // about the result.
 func (s *taskStream) takes(p put) bool {
 	_, id, _ := strings.Cut(p.subject, ".")
-	switch v := p.value.(type) {
+	value := p.value
+	if v, stays := value.(lasting); stays {
+		value = v.Outcome
+	}
+	switch v := value.(type) {
 	case tasks.Outcome:
 		return v.Cause == tasks.CauseUnstorable || v.Status != tasks.StatusSucceeded && v.Status != tasks.StatusDead ||
 			!s.w.tooLarge(id, v.Attempt, 0)
@@ -139,6 +152,9 @@ func (s *taskStream) open(id string) bool {
 
 // leftOver is a record of a task that has ended, of which nothing should be left; "" for none.
 func (s *taskStream) leftOver() string {
+	if subject := s.forgotten(); subject != "" {
+		return subject
+	}
 	for subject, n := range s.last {
 		family, id, _ := strings.Cut(subject, ".")
 		value := s.log[n-1].value

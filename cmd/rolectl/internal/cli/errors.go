@@ -97,6 +97,7 @@ var classes = []struct {
 	},
 	{"task_cancelled", "submit it again, under another id", []error{assign.ErrTaskCancelled}},
 	{"task_expired", "submit it again, with a longer --deadline", []error{assign.ErrTaskExpired}},
+	{"task_skipped", "rolectl tasks get TASK names the tasks that it waited for", []error{assign.ErrTaskSkipped}},
 	{
 		"unknown_key", "give a file that has the key (--key-file)",
 		[]error{assign.ErrUnknownKey},

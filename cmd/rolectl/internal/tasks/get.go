@@ -141,6 +141,9 @@ func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 		}
 		lines = append(lines, "input: "+text)
 	}
+	if len(s.After) > 0 {
+		lines = append(lines, "after: "+strings.Join(s.After, ", "))
+	}
 	if !s.KeptUntil.IsZero() {
 		lines = append(lines, "kept until: "+s.KeptUntil.Format(time.RFC3339))
 	}

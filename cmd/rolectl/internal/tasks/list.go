@@ -16,8 +16,10 @@ import (
 
 // endedStates are the states of tasks that have ended, openStates those of the others.
 var (
-	endedStates = []assign.State{assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired}
-	openStates  = []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
+	endedStates = []assign.State{
+		assign.StateSucceeded, assign.StateDead, assign.StateCancelled, assign.StateExpired, assign.StateSkipped,
+	}
+	openStates = []assign.State{assign.StatePending, assign.StateDelayed, assign.StateRunning, assign.StateRetrying}
 )
 
 func listCommand(t *scope) *cobra.Command {

@@ -16,6 +16,7 @@ import (
 func submitCommand(t *scope) *cobra.Command {
 	var s submission
 	var id, unique, sticky, limitKey, at string
+	var after []string
 	var delay, deadline, waitFor time.Duration
 	var wait bool
 	cmd := &cobra.Command{
@@ -58,6 +59,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 				{unique != "", assign.WithUnique(unique)},
 				{sticky != "", assign.WithSticky(sticky)},
 				{limitKey != "", assign.WithLimitKey(limitKey)},
+				{len(after) > 0, assign.After(after...)},
 				{delay > 0, assign.WithDelay(delay)},
 				{at != "", assign.At(due)},
 				{deadline > 0, assign.WithDeadline(deadline)},
@@ -93,6 +95,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 	f := cmd.Flags()
 	f.StringVar(&id, "id", "", "id of the task (default: a unique one)")
 	f.StringVar(&unique, "unique", "", "submit only if no task of this kind with this key is open")
+	f.StringSliceVar(&after, "after", nil, "run after these tasks have succeeded; else skip it")
 	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
 	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
 	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long to wait before the task is due")

@@ -141,7 +141,7 @@ func toneOf(s assign.State) show.Tone {
 	switch s {
 	case assign.StateDead:
 		return show.Bad
-	case assign.StateExpired, assign.StateCancelled, assign.StateRetrying:
+	case assign.StateExpired, assign.StateCancelled, assign.StateSkipped, assign.StateRetrying:
 		return show.Warning
 	}
 	return show.Plain

@@ -1,0 +1,137 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
+)
+
+// HeaderAfter is the header of a submission that waits for other tasks: JSON of After. The policy
+// of such a submission has the version PolicyAfter, so that a scheduler which does not know of
+// dependencies leaves it alone. A dead task keeps the header without that version: requeued, it
+// waits for nothing.
+const HeaderAfter = "Task-After"
+
+// PolicyAfter is the version of the policy of a submission that waits for other tasks.
+const PolicyAfter = 2
+
+// MaxAfter bounds what a task may wait for, encoded, in bytes. MaxUpstream is how many tasks.
+const (
+	MaxAfter    = 8 << 10
+	MaxUpstream = 32
+)
+
+// After names the tasks that a task waits for.
+type After struct {
+	IDs   []string `json:"ids"`
+	Ended bool     `json:"ended,omitempty"` // it runs however they have ended
+}
+
+// Check says what is wrong, "" when nothing is.
+func (a *After) Check() string {
+	if len(a.IDs) < 1 || len(a.IDs) > MaxUpstream {
+		return fmt.Sprintf("%d tasks: use 1 to %d, or a task between that waits for some of them", len(a.IDs), MaxUpstream)
+	}
+	for _, id := range a.IDs {
+		if !naming.Valid(id) {
+			return fmt.Sprintf("%.220q is not the id of a task: use what ID returns", id)
+		}
+	}
+	return ""
+}
+
+// ParseAfter reads the header.
+func ParseAfter(header string) (*After, error) {
+	if len(header) > 2*MaxAfter {
+		return nil, fmt.Errorf("%w: %d bytes name what a task waits for", ErrRecord, len(header))
+	}
+	var a After
+	if err := json.Unmarshal([]byte(header), &a); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if fault := a.Check(); fault != "" {
+		return nil, fmt.Errorf("%w: %s", ErrRecord, fault)
+	}
+	return &a, nil
+}
+
+// Rules is what the rules know of it.
+func (a *After) Rules() *groups.After { return &groups.After{IDs: a.IDs, Ended: a.Ended} }
+
+// Headers of an outcome that open tasks name. It has no time to live until none of them is left:
+// then it is written again, and is kept for the seconds of headerKept. HeaderEnded is when the task
+// ended, of an outcome that was written again.
+const (
+	headerKept  = "Task-Kept"
+	HeaderEnded = "Task-Ended"
+)
+
+// KeptHeader says for how long an outcome that stays is to be kept once nobody needs it.
+func KeptHeader(retention time.Duration) natskv.Field {
+	return natskv.Field{Name: headerKept, Value: strconv.FormatInt(int64((retention+time.Second-1)/time.Second), 10)}
+}
+
+// Stays reports whether an outcome stays until it is released, and for how long it is kept then.
+func Stays(h nats.Header) (retention time.Duration, stays bool) {
+	text := First(h[headerKept])
+	if text == "" {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seconds < 0 || seconds > int64(MaxDuration/time.Second) {
+		return MinRetention, true
+	}
+	return max(time.Duration(seconds)*time.Second, MinRetention), true
+}
+
+// EndedAt is when the task of an outcome ended.
+func EndedAt(e *natskv.Entry) time.Time {
+	if at, err := time.Parse(time.RFC3339Nano, First(e.Header[HeaderEnded])); err == nil {
+		return at
+	}
+	return e.Time
+}
+
+// Restay is the write that makes an outcome stay, or leave after its retention. ok is false if the
+// outcome is so already.
+func Restay(e *natskv.Entry, stay bool) (op natskv.Write, ok bool) {
+	retention, stays := Stays(e.Header)
+	until := e.KeptUntil()
+	if stays == stay || stay && until.IsZero() {
+		return op, false
+	}
+	op = natskv.Write{Key: e.Key, Value: e.Value, Expect: e.Revision}
+	for _, name := range slices.Sorted(maps.Keys(e.Header)) {
+		if value := First(e.Header[name]); value != "" && name != headerKept && name != HeaderEnded &&
+			!strings.HasPrefix(name, "Nats-") { // those are the server's
+			op.Header = append(op.Header, natskv.Field{Name: name, Value: value})
+		}
+	}
+	op.Header = append(op.Header, natskv.Field{Name: HeaderEnded, Value: EndedAt(e).UTC().Format(time.RFC3339Nano)})
+	if stay {
+		op.Header = append(op.Header, KeptHeader(until.Sub(e.Time)))
+	} else {
+		op.TTL = retention
+	}
+	return op, true
+}
+
+// WithoutWaiting is the policy of a task that is submitted again and waits for nothing.
+func WithoutWaiting(header string) (string, error) {
+	p, err := ReadPolicy(header)
+	if err != nil || p.Version == 1 {
+		return header, err
+	}
+	p.Version = 1
+	return p.Encode()
+}

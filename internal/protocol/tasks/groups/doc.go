@@ -1,0 +1,8 @@
+// Package groups is the books of tasks that wait for other tasks: which wait for which, and what
+// became of those.
+//
+//	edges.go    dependencies: a task runs after the tasks that it names
+//
+// It has no I/O, no clock and no goroutine. Package tasks gives it what the stream has shown, and
+// asks it what may run.
+package groups
