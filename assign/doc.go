@@ -103,14 +103,17 @@
 // revision that this scheduler has written. A later scheduler writes the seal, and so shuts the
 // earlier one out.
 //
-//   - q.<task> is the submission. Clients write it if there is none, or in the place of a dead
-//     outcome (requeue). The scheduler writes it for a tick, under its seal. The outcome takes its
-//     place: the scheduler writes it, under its seal. The scheduler writes an outcome again that an
-//     open task waits for, or waits for no longer, over the revision that it has read: the first
-//     has no time to live, the second has its retention.
-//   - u.<digest> says which task has a unique key. Clients write it in one step with the
-//     task's submission, over a revision at which no open task had the key. The scheduler empties
-//     it, over the revision that it has read.
+//   - q.<task> is the submission. Clients write it if there is none, in the place of a reservation,
+//     or in the place of a dead outcome (requeue). The scheduler writes it for a tick, under its
+//     seal. The outcome takes its place: the scheduler writes it, under its seal. The scheduler
+//     writes an outcome again that an open task waits for, or waits for no longer, over the
+//     revision that it has read: the first has no time to live, the second has its retention. A
+//     reservation is a delete marker that lasts seconds. Clients write it where there is no record,
+//     or another marker, before they submit a task with a unique key.
+//   - u.<digest> says which task has a unique key, and over which revision of q.<task> the task is
+//     submitted. Clients write it after the reservation and before the submission, over a revision
+//     at which no open task had the key, or in one step with a requeue. The scheduler empties it,
+//     over the revision that it has read.
 //   - t.<task> is a note with the facts that a later attempt must know. The scheduler writes
 //     it, under its seal.
 //   - c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.

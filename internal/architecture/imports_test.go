@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
 	"internal/protocol/tasks/recurring":   {},
 	"internal/protocol/tasks/streamclock": {"internal/protocol/record"},
+	"internal/protocol/tasks/unique":      {"internal/protocol/record"},
 	"internal/protocol/tasks/workers":     {"internal/protocol/tasks"},
 	"internal/protocol/tasks/frame":       {"internal/protocol/tasks", "internal/protocol/tasks/workers"},
 	"internal/clock":                      {},
@@ -64,7 +65,8 @@ var allowed = map[string][]string{
 	"assign/internal/client": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
 		"assign/internal/taskerr",
-		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/tasks",
+		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
+		"internal/protocol/tasks/unique",
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/stream",
@@ -148,7 +150,7 @@ var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
 	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/groups",
 	"internal/protocol/tasks/queue", "internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock",
-	"internal/protocol/tasks/workers",
+	"internal/protocol/tasks/unique", "internal/protocol/tasks/workers",
 }
 
 var impure = []string{"context", "sync", "sync/atomic", "net", "os", "io", "log", "log/slog"}

@@ -34,6 +34,8 @@ type Client struct {
 	// prefix begins the ids that this client makes: they have one audience.
 	prefix string
 	count  atomic.Uint64
+	// careful is how many of the next submissions with a unique key look first whether it is free.
+	careful atomic.Int32
 
 	opening       chan struct{} // size 1: the token of the caller that opens
 	line          atomic.Pointer[line]

@@ -12,11 +12,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// markedFor is how long a deleted task leaves a marker. Until then a submission under its id waits.
+// markedFor is how long a deleted task leaves a marker.
 const markedFor = time.Second
-
-// errDeleted says that a marker still stands in the place of a task.
-var errDeleted = errors.New("a task of that id was deleted a moment ago")
 
 // Delete removes the outcome of a task, under the condition that it is the one that was read.
 //

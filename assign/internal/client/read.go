@@ -44,9 +44,3 @@ func (c *Client) look(ctx context.Context, l *line, key string) (natskv.Entry, e
 	}
 	return e, err
 }
-
-func (c *Client) absent(ctx context.Context, l *line, key string, after uint64) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
-	defer cancel()
-	return l.stream.Absent(ctx, c.nc, key, after)
-}

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -123,7 +122,7 @@ func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o
 		case holder != "":
 			return fmt.Errorf("%w: %s", taskerr.ErrKeyTaken, holder)
 		}
-		value, err := json.Marshal(record.Unique{Version: 1, Task: id, Kind: o.Kind})
+		value, err := record.EncodeUnique(record.Unique{Task: id, At: e.Revision, Kind: o.Kind})
 		if err != nil {
 			return err
 		}

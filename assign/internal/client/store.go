@@ -42,8 +42,8 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 				return id, sameKind(id, kind, kindOf(&e))
 			case natskv.Permanent(last):
 				return "", last
-			case last == nil: // its outcome was dropped meanwhile, or a server lags
-				last = errLags
+			case last == nil: // nothing, what is left of a deleted task, or a reservation; or a server lags
+				op.Expect, last = e.Revision, errLags
 			}
 		case r.Outcome != natskv.Unknown:
 			return "", nil

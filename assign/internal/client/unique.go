@@ -1,121 +1,219 @@
 package client
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/rolemanager/rolemanager/assign/internal/record"
-	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/unique"
 )
 
-// storeUnique is store for a task with a unique key. The record of the key, which names the task
-// that has it, and the submission are written in one step: both or neither, each under its own
-// condition.
+const (
+	// reservedFor is how long a reservation stays in the place of a task that never comes. It is
+	// longer than the two writes after it may take.
+	reservedFor = 4 * submitWithin
+
+	// cautious is how many submissions look whether their key is free, after one has found a key
+	// that was in use.
+	cautious = 16
+)
+
+// claim carries out what package unique says, for one submission or requeue.
+type claim struct {
+	*Client
+	l      *line
+	digest string
+	pace   *backoff.ExponentialBackOff
+	last   error  // why it has to be tried again
+	kind   string // of the task that was read last
+}
+
+func (c *Client) claim(l *line, digest string) *claim {
+	pace := newPace()
+	pace.InitialInterval = 10 * time.Millisecond
+	return &claim{Client: c, l: l, digest: digest, pace: pace}
+}
+
+// storeUnique is store for a task with a unique key: three conditional writes, see package unique.
 //
-//	u.<digest>  is as this client knows it: absent, empty, or of a task that has ended
-//	q.<task>    is absent
-//
-// Invariant: of all open tasks of a kind, at most one has a key. Each writer of u replaces a
-// revision of it at which no open task had the key, and the server lets one writer do so.
-//
-// The present records are read first. Most keys are free, or belong to a task that is found at
-// once, and a batch is expensive on a stream of one replica (it takes the server some
-// milliseconds).
-//
-// When the answer is lost, the records are read again. If the two writes were stored, our task is
-// there. If not, they are sent again, under conditions that hold now. If the first ones come late,
-// the revision of the key has moved, and they are refused.
+// When the answer to a write is lost, the records are read again.
 func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write,
 	own bool,
 ) (at string, err error) {
-	value, err := json.Marshal(record.Unique{Version: 1, Task: s.ID, Kind: s.Kind, Key: s.Unique})
-	if err != nil {
-		return "", err
-	}
-	key := natskv.Write{Key: record.UniqueKey + s.Keys.Unique, Value: value}
-	pace := newPace()
-	pace.InitialInterval = 10 * time.Millisecond
-	for tries := 0; ; tries++ {
-		var last error
-		if at, key.Expect, last = c.standing(ctx, l, s, own && tries == 0); last == nil {
-			switch {
-			case at == s.ID && own:
-				return "", nil
-			case at != "":
-				return at, nil
+	k := c.claim(l, s.Keys.Unique)
+	m := unique.NewSubmitter(s.ID, own, c.careful.Load() == 0)
+	for {
+		a := m.Next()
+		switch a.Do {
+		case unique.Stored:
+			return "", nil
+		case unique.Taken:
+			if a.Task == s.ID {
+				return a.Task, sameKind(a.Task, s.Kind, k.kind)
 			}
-			r, err := c.write(ctx, l, key, op)
-			if err != nil || r.Outcome == natskv.Won {
+			return a.Task, nil
+		case unique.TakeKey:
+			value, err := record.EncodeUnique(record.Unique{Task: s.ID, At: a.At, Kind: s.Kind, Key: s.Unique})
+			if err != nil {
 				return "", err
 			}
-			last = r.Err
-		} else if natskv.Permanent(last) || errors.Is(last, record.ErrRecord) || errors.Is(last, taskerr.ErrOtherKind) {
-			return "", last
-		}
-		if err := c.pause(ctx, pace); err != nil {
-			return "", errors.Join(err, last)
-		}
-	}
-}
-
-// standing says what is in the way of a unique submission. at is the task to return instead, or "".
-// expect is then the revision at which the key's record may be replaced. The id of a fresh task
-// cannot be there.
-func (c *Client) standing(ctx context.Context, l *line, s *Submission,
-	fresh bool,
-) (at string, expect uint64, err error) {
-	if !fresh {
-		e, err := c.look(ctx, l, record.QueueKey+s.ID)
-		switch {
-		case err != nil:
-			return "", 0, err
-		case e.Marker: // it was deleted a moment ago
-			return "", 0, errDeleted
-		case e.Revision > 0:
-			return s.ID, 0, sameKind(s.ID, s.Kind, kindOf(&e))
+			if err := k.write(ctx, natskv.Write{
+				Key: record.UniqueKey + k.digest, Value: value, Expect: a.Expect,
+			}, m.Wrote); err != nil {
+				return "", err
+			}
+		case unique.Store:
+			op.Expect = a.Expect
+			if err := k.write(ctx, op, m.Wrote); err != nil {
+				return "", err
+			}
+		default:
+			reserved := func(o protocolrecord.Outcome, revision uint64) { m.Wrote(o, revision) }
+			if err := k.step(ctx, a, &m, reserved); err != nil {
+				return "", err
+			}
 		}
 	}
-	return c.holder(ctx, l, s.Keys.Unique)
 }
 
 // holder is the open task that has a unique key, or "" and the revision at which the key's record
 // may be replaced.
-//
-// The answers may come from a server that lags. If a record is there at a revision, that was true
-// once. The end of the task is believed only of a record behind that of the key. Its absence is
-// believed only of a server that knows the key's record.
 func (c *Client) holder(ctx context.Context, l *line, digest string) (id string, expect uint64, err error) {
-	key, err := c.look(ctx, l, record.UniqueKey+digest)
-	if err != nil || len(key.Value) == 0 {
-		return "", key.Revision, err
+	k, f := c.claim(l, digest), unique.NewFinder()
+	for {
+		switch a := f.Next(); a.Do {
+		case unique.Taken:
+			return a.Task, 0, nil
+		case unique.Free:
+			return "", a.Expect, nil
+		default:
+			reserved := func(o protocolrecord.Outcome, _ uint64) { f.Wrote(o) }
+			if err := k.step(ctx, a, &f, reserved); err != nil {
+				return "", 0, err
+			}
+		}
 	}
-	u, err := record.DecodeUnique(key.Value)
-	if err != nil { // somebody else wrote it: it is never replaced
-		return "", 0, fmt.Errorf("unique key %s: %w", digest, err)
+}
+
+// machine is a unique.Submitter or a unique.Finder.
+type machine interface {
+	Key(unique.Key)
+	Place(unique.Place)
+	Paused()
+}
+
+// step carries out an action that both machines have. A record that cannot be read now is read
+// again after a while. It returns only errors that trying again does not cure.
+func (k *claim) step(ctx context.Context, a unique.Action, m machine,
+	reserved func(protocolrecord.Outcome, uint64),
+) error {
+	switch a.Do {
+	case unique.ReadKey:
+		key, err := k.key(ctx)
+		if err != nil {
+			return k.retry(ctx, err)
+		}
+		m.Key(key)
+	case unique.ReadPlace:
+		place, err := k.place(ctx, a.Task)
+		if err != nil {
+			return k.retry(ctx, err)
+		}
+		m.Place(place)
+	case unique.Reserve:
+		return k.write(ctx, natskv.Write{
+			Key: record.QueueKey + a.Task, Delete: true, TTL: reservedFor, Expect: a.Expect,
+		}, reserved)
+	default:
+		if err := k.retry(ctx, cmp.Or(k.last, errLags)); err != nil {
+			return err
+		}
+		m.Paused()
 	}
-	task, err := c.look(ctx, l, record.QueueKey+u.Task)
+	return nil
+}
+
+// retry waits before the next attempt, unless err is permanent.
+func (k *claim) retry(ctx context.Context, err error) error {
+	if natskv.Permanent(err) || errors.Is(err, record.ErrRecord) {
+		return err
+	}
+	k.last = err
+	if ended := k.pause(ctx, k.pace); ended != nil {
+		return errors.Join(ended, err)
+	}
+	return nil
+}
+
+var outcomes = [...]protocolrecord.Outcome{
+	natskv.Unknown: protocolrecord.Unknown, natskv.Won: protocolrecord.Won, natskv.Refused: protocolrecord.Refused,
+}
+
+func (k *claim) write(ctx context.Context, op natskv.Write, wrote func(protocolrecord.Outcome, uint64)) error {
+	r, err := k.Client.write(ctx, k.l, op)
 	if err != nil {
-		return "", 0, err
+		return err
 	}
-	if task.Revision == 0 {
-		gone, err := c.absent(ctx, l, record.QueueKey+u.Task, key.Revision+1) // it was stored right behind its key
-		if err == nil && !gone {
-			err = errLags
+	k.last = r.Err
+	wrote(outcomes[r.Outcome], r.Revision)
+	return nil
+}
+
+// key reads the record of the key. A record of somebody else's making is never replaced.
+func (k *claim) key(ctx context.Context) (unique.Key, error) {
+	e, err := k.look(ctx, k.l, record.UniqueKey+k.digest)
+	if err != nil {
+		return unique.Key{}, err
+	}
+	k.met(e.Revision > 0)
+	if len(e.Value) == 0 {
+		return unique.Key{Revision: e.Revision}, nil
+	}
+	u, err := record.DecodeUnique(e.Value)
+	if err != nil {
+		return unique.Key{}, fmt.Errorf("unique key %s: %w", k.digest, err)
+	}
+	return unique.Key{Revision: e.Revision, Task: u.Task, At: u.At}, nil
+}
+
+// met notes whether a key was in use, or a moment ago: then the next submissions look first, so
+// that they reserve no place for nothing.
+func (c *Client) met(used bool) {
+	switch left := c.careful.Load(); {
+	case used:
+		c.careful.Store(cautious)
+	case left > 0:
+		c.careful.CompareAndSwap(left, left-1)
+	}
+}
+
+// place reads the place of a task.
+func (k *claim) place(ctx context.Context, id string) (unique.Place, error) {
+	e, err := k.look(ctx, k.l, record.QueueKey+id)
+	if err != nil {
+		return unique.Place{}, err
+	}
+	p := unique.Place{Revision: e.Revision, Holds: unique.Other}
+	switch {
+	case e.Revision == 0 || e.Marker:
+		p.Holds = unique.Nothing
+	case len(e.Header[record.HeaderOutcome]) > 0:
+		p.Holds = unique.Ended
+	default:
+		if keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys])); err == nil && keys != nil &&
+			keys.Unique == k.digest {
+			p.Holds = unique.Open
 		}
-		return "", key.Revision, err
 	}
-	if len(task.Header[record.HeaderOutcome]) == 0 {
-		if keys, err := record.ParseKeys(record.First(task.Header[record.HeaderKeys])); err == nil && keys != nil &&
-			keys.Unique == digest {
-			return u.Task, 0, nil
-		}
+	if k.kind = ""; p.Holds != unique.Nothing {
+		k.kind = kindOf(&e)
 	}
-	if task.Revision < key.Revision {
-		return "", 0, errLags
-	}
-	return "", key.Revision, nil // it has ended, or its id now belongs to another task
+	return p, nil
 }

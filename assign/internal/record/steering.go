@@ -70,19 +70,28 @@ func isDigest(text string) bool {
 	return err == nil && len(sum) == 18 && len(text) == base64.RawURLEncoding.EncodedLen(18)
 }
 
-// Unique is the data at u.<digest>. It names the open task that has the key.
+// Unique is the data at u.<digest>. It names the task that has the key. The submission of the task
+// replaces the record at revision At in its place: a reservation, or an outcome. Version 1 had no
+// reservations: the record and the submission were stored in one step. At is 0 there.
 type Unique struct {
 	Version int    `json:"v"`
 	Task    string `json:"task"`
+	At      uint64 `json:"at,omitempty"`
 	Kind    string `json:"kind"`
 	Key     string `json:"key"`
+}
+
+// EncodeUnique makes the record of a key.
+func EncodeUnique(u Unique) ([]byte, error) {
+	u.Version = 2
+	return json.Marshal(u)
 }
 
 func DecodeUnique(data []byte) (u Unique, err error) {
 	if err := json.Unmarshal(data, &u); err != nil {
 		return u, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if u.Version != 1 || !naming.Valid(u.Task) {
+	if u.Version < 1 || u.Version > 2 || !naming.Valid(u.Task) {
 		return u, ErrRecord
 	}
 	return u, nil

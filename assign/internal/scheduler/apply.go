@@ -110,11 +110,11 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		a.announcer.shown(id)
 		return
 	}
-	if e.Marker { // of a task that has ended, a client has deleted it
+	if e.Marker { // a client has deleted a task that has ended, or has reserved the place of one
 		if _, open := a.rules.TaskInfo(a.now(), id); open {
 			a.ignored(e, record.ErrRecord)
 		}
-		a.step(tasks.Settled{ID: id, Revision: e.Revision})
+		a.step(tasks.Reserved{ID: id, Revision: e.Revision})
 		return
 	}
 	how, err := a.policies.of(record.First(e.Header[record.HeaderTask]))
@@ -190,7 +190,7 @@ func (a *applier) applyUnique(e *natskv.Entry, key string, gone bool) {
 			return
 		}
 	}
-	a.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task})
+	a.step(tasks.UniqueSeen{Key: key, Revision: e.Revision, Task: u.Task, At: u.At})
 }
 
 // applyRecurrence handles a definition. One that cannot be read fires nothing, and neither does the

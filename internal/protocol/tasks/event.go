@@ -88,12 +88,20 @@ type (
 		Draining bool
 	}
 
+	// Reserved says that the place of a task holds no task, but a reservation, or what is left of a
+	// task that was deleted: a submission may be about to replace it.
+	Reserved struct {
+		ID       string
+		Revision uint64
+	}
+
 	// UniqueSeen is the record of a unique key that the stream delivered, and the task that has it,
-	// "" for nobody.
+	// "" for nobody. The submission of that task replaces what its place holds at revision At.
 	UniqueSeen struct {
 		Key      string
 		Revision uint64
 		Task     string
+		At       uint64
 	}
 
 	// Defined is a recurrence that the stream delivered, and that has had its schedule since Since by

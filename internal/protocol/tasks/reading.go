@@ -5,6 +5,7 @@ func (e Submitted) apply(s *Scheduler) {
 		return
 	}
 	before, _ := s.unveil(e.ID, e.Revision)
+	delete(s.places, e.ID)
 	if t := s.tasks.get(e.ID); t != nil { // it has ended, and was submitted again
 		s.forget(t)
 		before.noted, before.saved = t.noted, t.saved
@@ -19,6 +20,7 @@ func (e Submitted) apply(s *Scheduler) {
 
 func (e Settled) apply(s *Scheduler) {
 	s.remind(e)
+	delete(s.places, e.ID)
 	if o, was := s.unveil(e.ID, e.Revision); was {
 		s.eraseOf(e.ID, o.noted, o.saved)
 		s.dropCancel(e.ID)

@@ -59,6 +59,7 @@ type Scheduler struct {
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
 	uniques map[string]unique // by key: records whose task is not on the books
+	places  map[string]uint64 // revisions of reservations that were read in the beginning, by task
 
 	recurs      map[string]*recur   // by name
 	coming      queue.Queue[*recur] // those whose next tick is to come, on the stream's clock
@@ -112,7 +113,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
 		opaque:  map[string]opaque{},
-		uniques: map[string]unique{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
+		uniques: map[string]unique{}, places: map[string]uint64{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
 		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},

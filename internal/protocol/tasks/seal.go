@@ -22,6 +22,7 @@ type seal struct {
 	since    uint64 // the one that its term began with
 
 	second bool    // one more is wanted before anything is written, see sealed
+	former uint64  // the one before it: of what was stored before that, nothing has escaped the reading
 	valid  uint64  // the revision under which writes go out, 0: none, and one is wanted
 	write  uint64  // the attempt in flight, 0: none
 	retry  Instant // not before this is another attempt made
@@ -110,6 +111,7 @@ func (s *Scheduler) sealed(revision uint64) {
 	l, all := &s.seal, s.outstanding()
 	l.fails = 0
 	if l.second = !l.second && (!s.settled || slices.ContainsFunc(all, (*write).doubtful)); l.second {
+		l.former = revision
 		s.tendSeal()
 		return
 	}

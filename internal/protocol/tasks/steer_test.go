@@ -169,3 +169,42 @@ func TestUniqueKeysThatAreLeft(t *testing.T) {
 		t.Errorf("%+v", freed)
 	}
 }
+
+// TestUniqueKeyOfATaskToCome: a key whose task is not there is freed unless its reservation is:
+// then the submission may be under way. A later record of the place proves that it is not.
+func TestUniqueKeyOfATaskToCome(t *testing.T) {
+	b := newBooks(t)
+	b.step(Reserved{ID: "coming", Revision: 1})
+	b.step(UniqueSeen{Key: "a", Revision: 2, Task: "coming", At: 1})
+	b.step(Reserved{ID: "shut", Revision: 4})
+	b.step(UniqueSeen{Key: "b", Revision: 5, Task: "shut", At: 3})
+	b.step(Reserved{ID: "ended", Revision: 6})
+	b.step(UniqueSeen{Key: "c", Revision: 7, Task: "ended", At: 6})
+	b.step(Settled{ID: "ended", Revision: 8})
+	b.step(CaughtUp{})
+	freed := findAll[FreeUnique](b.seal(9))
+	if len(freed) != 2 || freed[0].Key != "b" || freed[1].Key != "c" {
+		t.Errorf("%+v", freed)
+	}
+	b.step(Submitted{ID: "coming", Revision: 20, Policy: policy, Keys: &Keys{Unique: "a"}})
+	effects := b.step(Settled{ID: "coming", Revision: 21})
+	if f, ok := find[FreeUnique](effects); !ok || f.Key != "a" || f.Expect != 2 {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// TestUniqueKeyBetweenTheSeals: the reservation was there when the first seal was stored. When the
+// reading came to it, the submission had taken its place, behind the second seal.
+func TestUniqueKeyBetweenTheSeals(t *testing.T) {
+	b := newBooks(t)
+	b.step(CaughtUp{})
+	b.step(SealSeen{Revision: 4, Epoch: 100, Ours: true})
+	b.step(UniqueSeen{Key: "u", Revision: 7, Task: "x", At: 6})
+	if f, ok := find[FreeUnique](b.step(SealSeen{Revision: 8, Epoch: 100, Ours: true})); ok {
+		t.Errorf("%+v", f)
+	}
+	b.step(Submitted{ID: "x", Revision: 9, Policy: policy, Keys: &Keys{Unique: "u"}})
+	if f, ok := find[FreeUnique](b.step(Settled{ID: "x", Revision: 10})); !ok || f.Expect != 7 {
+		t.Error("its key is not freed in the end")
+	}
+}

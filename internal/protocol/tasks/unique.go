@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// unique is the record of a unique key: clients write it together with the submission, which is
-// refused when somebody else has the key. A scheduler only frees it after the task has ended, and
-// clients do without: so nothing depends on when.
+// unique is the record of a unique key: a client has written it after it has reserved the place of
+// the task, at revision at, and then submits the task, see package unique. A scheduler only frees
+// the key after the task has ended, and clients do without: so nothing depends on when.
 //
-// Invariant: it is freed at the revision at which it names a task that has ended. A client that
-// gives the key to another task, or to this one again, writes the record again: then the revision
-// is another one, and nothing is freed.
+// Invariant: it is freed at the revision at which it names a task that has ended, or that can never
+// be stored. A client that gives the key to another task, or to this one again, writes the record
+// again: then the revision is another one, and nothing is freed.
 type unique struct {
 	revision uint64
 	task     string
+	at       uint64
 }
 
 func (e UniqueSeen) apply(s *Scheduler) {
@@ -22,7 +23,16 @@ func (e UniqueSeen) apply(s *Scheduler) {
 		delete(s.uniques, e.Key)
 		return
 	}
-	s.uniques[e.Key] = unique{e.Revision, e.Task}
+	s.uniques[e.Key] = unique{e.Revision, e.Task, e.At}
+}
+
+// apply takes note of a reservation until all has been read. A task of its id that the books have
+// has ended.
+func (e Reserved) apply(s *Scheduler) {
+	Settled{ID: e.ID, Revision: e.Revision}.apply(s)
+	if !s.settled {
+		s.places[e.ID] = e.Revision
+	}
 }
 
 // holdUnique lets a task hold the record of its key, which was read before it. A record that is
@@ -46,14 +56,23 @@ func (s *Scheduler) free(key string, revision uint64) {
 	s.send(&write{kind: freeWrite, id: key, expect: revision})
 }
 
-// tidyUniques frees the keys of tasks that have ended before. The record comes before its task's in
-// the stream, so it is not looked at before all has been read.
+// tidyUniques frees the keys of tasks that have ended before, or never came. The record comes
+// before its task's in the stream, so it is not looked at before all has been read.
+//
+// Invariant: a submission that is still to come finds its reservation in the stream, where the
+// reading has shown it. The key of such a task stays: its client, or the next one that wants the
+// key, or the next scheduler deals with it. So does a key that was taken after the first of our two
+// seals: there the submission may have taken the place of the reservation before the reading came
+// to it, and stand behind the second seal.
 func (s *Scheduler) tidyUniques() {
 	for _, key := range slices.Sorted(maps.Keys(s.uniques)) {
 		u := s.uniques[key]
-		if _, open := s.stands(u.task); !open {
-			s.free(key, u.revision)
-			delete(s.uniques, key)
+		_, open := s.stands(u.task)
+		if at, reserved := s.places[u.task]; open || reserved && at == u.at || u.revision > s.seal.former {
+			continue
 		}
+		s.free(key, u.revision)
+		delete(s.uniques, key)
 	}
+	s.places = nil
 }

@@ -131,7 +131,11 @@ func (c *RecordLog) task(e natskv.Entry) {
 	}
 }
 
+// republished takes a record. A marker says nothing about a task: it is a reservation.
 func (c *RecordLog) republished(m *nats.Msg) {
+	if m.Header.Get("KV-Operation") != "" || m.Header.Get("Nats-Marker-Reason") != "" {
+		return
+	}
 	id, of := strings.CutPrefix(m.Subject, c.stored(""))
 	revision, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	stored, err2 := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))

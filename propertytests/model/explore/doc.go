@@ -3,9 +3,10 @@
 // can be copied, compared and stepped again from any state.
 //
 // Package search walks breadth first over all moves. Package snapshot copies the machines, and
-// compares them without names and time. There are two worlds. Package elections has
+// compares them without names and time. There are three worlds. Package elections has
 // internal/protocol, with 2 or 3 members, 1 or 2 roles and 0 to 3 faults. Package tasks has
-// internal/protocol/tasks, with 2 workers, 2 or 3 leaders and 1 or 2 tasks.
+// internal/protocol/tasks, with 2 workers, 2 or 3 leaders and 1 or 2 tasks. Package unique has
+// internal/protocol/tasks/unique, with 2 or 3 clients, 1 or 2 keys and 0 to 2 faults.
 //
 // A simulation draws long schedules with many faults; this takes short ones with few, and leaves
 // none out within its bounds. Some configurations are searched whole, the others to a stated number
@@ -24,10 +25,11 @@
 // # Bounds
 //
 // The short run looks at all states of the smallest configurations and at the nearest ones of the
-// others; elections.go and tasks.go say what each allows. `go test ./propertytests/model/explore
-// -explore.states N` looks at N states of each, with 0 at all of them, `-explore.depth` bounds the
-// moves, `-explore.only` picks one by name. It takes one core, and memory mostly for the states
-// that wait: 2 GiB with 1.2 million states of each configuration of elections.
+// others; elections.go, tasks.go and unique.go say what each allows. `go test
+// ./propertytests/model/explore -explore.states N` looks at N states of each, with 0 at all of
+// them, `-explore.depth` bounds the moves, `-explore.only` picks one by name. It takes one core,
+// and memory mostly for the states that wait: 2 GiB with 1.2 million states of each configuration
+// of elections.
 //
 // `-explore.record explore.csv` adds what a run has seen of each configuration to the record, with
 // a mark of the sources; TestRecord reads that, the last of each.
@@ -46,10 +48,10 @@
 //
 // # Liveness
 //
-// Of tasks, every state of a configuration that was searched whole is also asked whether it can
-// come to a good end without another fault: what is acknowledged ends, if what can always happen
-// again happens one day. Of elections that is not asked here; the simulation asks for a leader
-// within a bound of time (E5).
+// Of tasks and unique keys, every state of a configuration that was searched whole is also asked
+// whether it can come to a good end without another fault: what is acknowledged ends, if what can
+// always happen again happens one day. Of elections that is not asked here; the simulation asks for
+// a leader within a bound of time (E5).
 //
 // # Symmetry
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/elections"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/tasks"
+	"github.com/rolemanager/rolemanager/propertytests/model/explore/unique"
 )
 
 var (
@@ -24,7 +25,7 @@ var (
 
 // whole are configurations of which also the short run looks at every state that there is.
 var whole = []string{
-	"succession of two", "one task",
+	"succession of two", "one task", "undisturbed",
 	"three members, the leader is gone", "three members, two roles, the leader is gone",
 }
 
@@ -54,11 +55,12 @@ var eventful = []string{
 	"drift, three members, one fault beside a paused leader",
 }
 
-// late is the configuration in which a report comes late, which takes as many states.
-const late = "repeated"
+// late is the configuration in which a report comes late, and crowd the one in which clients that
+// disappear leave unique keys behind, which take as many states.
+const late, crowd = "repeated", "two clients"
 
-// How many states the short run looks at: of most configurations, and of the eventful ones and
-// late. And how many a long one.
+// How many states the short run looks at: of most configurations, and of the eventful ones, late
+// and crowd. And how many a long one.
 const usual, more, long = 3_000, 35_000, 1_200_000
 
 // alike is of how many fingerprints one is looked at closely: it costs a few transitions for each
@@ -93,6 +95,14 @@ func TestTasks(t *testing.T) {
 	enough(t, all, 40_000)
 }
 
+func TestUnique(t *testing.T) {
+	var all []search.Report
+	for _, c := range Unique() {
+		all = append(all, explored(t, c.Name, unique.New(&c)))
+	}
+	enough(t, all, 100_000)
+}
+
 // explored searches one configuration.
 func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Report) {
 	if *only != "" && name != *only {
@@ -105,7 +115,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 	}
 	t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 		bounds := search.Bounds{States: *states, Depth: *depth, Alike: alike, Every: func(r search.Report) { t.Log(r) }}
-		if *states == usual && (name == late || slices.Contains(eventful, name)) {
+		if *states == usual && (name == late || name == crowd || slices.Contains(eventful, name)) {
 			bounds.States = more
 		}
 		if race.Enabled { // nothing here is concurrent: a look at the copying of memory is enough

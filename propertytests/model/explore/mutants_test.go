@@ -11,7 +11,7 @@ import (
 var suite = mutants.Suite{
 	Below:   []string{"internal/protocol", "propertytests"},
 	Record:  "mutants.csv",
-	Mutants: slices.Concat(electionMutants, taskMutants),
+	Mutants: slices.Concat(electionMutants, taskMutants, uniqueMutants),
 }
 
 // inElections and inTasks search the configuration of a name.

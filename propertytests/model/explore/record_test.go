@@ -106,15 +106,19 @@ func TestRecord(t *testing.T) {
 		t.Logf("%s: %d states in %d configurations, %d of them whole", search, states, len(names), whole)
 		total += states
 	}
-	var ofElections, ofTasks []string
+	var ofElections, ofTasks, ofUnique []string
 	for _, c := range Elections() {
 		ofElections = append(ofElections, c.Name)
 	}
 	for _, c := range Tasks() {
 		ofTasks = append(ofTasks, c.Name)
 	}
+	for _, c := range Unique() {
+		ofUnique = append(ofUnique, c.Name)
+	}
 	look("elections", ofElections)
 	look("tasks", ofTasks)
+	look("unique", ofUnique)
 	if total < 10_000_000 {
 		t.Errorf("%d states in all", total)
 	}

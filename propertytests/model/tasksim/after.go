@@ -105,7 +105,7 @@ func (w *taskWorld) skips(of life, a *groups.After) {
 	}
 	for i, up := range a.IDs {
 		before := w.before[of][i]
-		if before == 0 || w.store.last["q."+up] == 0 || w.latest[up] > of.revision || w.reused[up] && w.lives[up] > before {
+		if before == 0 || w.store.vacant(up) || w.latest[up] > of.revision || w.reused[up] && w.lives[up] > before {
 			return // it was not there, or its outcome has left before the scheduler read who names it
 		}
 		for _, e := range w.endings[up] {

@@ -88,6 +88,15 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 		if family == "x" {
 			w.asked[life{id, w.lives[id]}] = true
 		}
+	case reserved:
+		w.reservedFor(subject, revision)
+		if _, vacant := before.(reserved); before != nil && !vacant {
+			w.fail("the place of %s was reserved over %T", id, before)
+		}
+	case uniqueOf:
+		if u, ok := before.(uniqueOf); ok && u.task != v.task && w.store.open(u.task) {
+			w.fail("the key %s of the open task %s was taken", id, u.task)
+		}
 	case erased:
 		if u, ok := before.(uniqueOf); ok && w.store.open(u.task) {
 			w.fail("the key %s of the open task %s was freed", id, u.task)
@@ -118,7 +127,8 @@ func (w *taskWorld) ofPresent(id string, record any) bool {
 
 func (w *taskWorld) opened(id string, s submission, before any, revision uint64) {
 	// its outcome has expired; or somebody knew of no answer until then
-	if old := w.lives[id]; old != 0 && before == nil && !w.reused[id] {
+	_, vacant := before.(reserved)
+	if old := w.lives[id]; old != 0 && (before == nil || vacant) && !w.reused[id] {
 		w.reused[id] = true
 		w.live[w.task(id, old)] = w.live[id]
 		delete(w.live, id)
@@ -327,7 +337,7 @@ func (w *taskWorld) haunted(id string) bool {
 // over reports whether a task has its outcome, or had it.
 func (w *taskWorld) over(id string) bool {
 	_, ended := w.store.record("q." + id).(tasks.Outcome)
-	return ended || w.store.last["q."+id] == 0 && w.done[life{id, w.lives[id]}]
+	return ended || !w.store.open(id) && w.done[life{id, w.lives[id]}]
 }
 
 // finish checks what must hold in the end.

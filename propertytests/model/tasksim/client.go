@@ -93,8 +93,12 @@ func (w *taskWorld) submitAll() {
 // submit stores a task, and again until it is known to be there: whatever is lost, the condition
 // makes the second one see the first.
 func (w *taskWorld) submit(id string, s submission) {
-	done := false
-	w.try(id, s, &done)
+	if s.keys != nil && s.keys.Unique != "" {
+		w.submitUnique(id, s)
+	} else {
+		done := false
+		w.try(id, s, &done)
+	}
 	if w.chance(0.05) {
 		w.after(w.upTo(5*w.Lease), func() { w.askCancel(id) })
 	}
@@ -102,18 +106,8 @@ func (w *taskWorld) submit(id string, s submission) {
 
 func (w *taskWorld) try(id string, s submission, done *bool) {
 	w.request(func() (record.Outcome, bool) {
-		first := put{"q." + id, s, "q." + id, 0}
-		if s.keys == nil || s.keys.Unique == "" {
-			o, _ := w.store.write(first) // refused: it is there
-			return o, true
-		}
-		u := "u." + s.keys.Unique
-		if has, ok := w.store.record(u).(uniqueOf); ok && w.store.open(has.task) && has.task != id {
-			w.Shared++
-			return record.Refused, false // another one has the key: that is its task
-		}
-		o, _ := w.store.write(put{u, uniqueOf{id}, u, w.store.last[u]}, first)
-		return o, w.store.last["q."+id] != 0
+		o, _ := w.store.write(put{"q." + id, s, "q." + id, 0}) // refused: it is there
+		return o, true
 	}, func(there bool) {
 		if !*done {
 			w.unsure--
@@ -167,10 +161,11 @@ func (w *taskWorld) requeue(id string, s submission) {
 	all := []put{{"q." + id, s, "q." + id, w.store.last["q."+id]}}
 	if s.keys != nil && s.keys.Unique != "" {
 		u := "u." + s.keys.Unique
-		if has, ok := w.store.record(u).(uniqueOf); ok && has.task != id && w.store.open(has.task) {
+		expect, may := w.mayTake(s.keys.Unique)
+		if !may {
 			return
 		}
-		all = append([]put{{u, uniqueOf{id}, u, w.store.last[u]}}, all...)
+		all = append([]put{{u, uniqueOf{id, all[0].expect}, u, expect}}, all...)
 	}
 	if o, _ := w.store.write(all...); o == record.Won {
 		w.Requeued++

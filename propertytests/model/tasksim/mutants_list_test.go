@@ -169,10 +169,19 @@ var drawn = []mutants.Mutant{
 	}},
 	{Name: "a key is freed before its submission was read", Edits: []mutants.Edit{
 		{
-			"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n",
-			"\ts.uniques[e.Key] = unique{e.Revision, e.Task}\n\tif s.tasks.get(e.Task) == nil {\n" +
+			"\ts.uniques[e.Key] = unique{e.Revision, e.Task, e.At}\n",
+			"\ts.uniques[e.Key] = unique{e.Revision, e.Task, e.At}\n\tif s.tasks.get(e.Task) == nil {\n" +
 				"\t\ts.free(e.Key, e.Revision)\n\t}\n",
 		},
+	}},
+	{Name: "the key of a task is freed that is about to come", Edits: []mutants.Edit{
+		{"reserved && at == u.at ||", "reserved && at < u.at ||"},
+	}},
+	{Name: "a key is freed that was taken between the two seals", Edits: []mutants.Edit{
+		{" || u.revision > s.seal.former {", " {"},
+	}},
+	{Name: "a task that is about to come is not shut out", Edits: []mutants.Edit{
+		{"f.next = Action{Do: Reserve, Task: f.key.Task, Expect: p.Revision}", "f.free()"},
 	}},
 	{Name: "keys are not freed", Edits: []mutants.Edit{
 		{"\ts.dropCancel(t.id())\n\ts.freeUnique(t)\n", "\ts.dropCancel(t.id())\n"},

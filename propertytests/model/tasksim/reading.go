@@ -61,6 +61,9 @@ func (l *lead) deliver(r stored, sequence uint64) {
 			Stored: l.w.wall(r.clock), After: v.after,
 		})
 		return
+	case reserved:
+		l.step(tasks.Reserved{ID: id, Revision: sequence})
+		return
 	case tasks.Outcome:
 		l.step(tasks.Settled{
 			ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt, Kept: l.w.store.stays[sequence],
@@ -83,7 +86,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(tasks.DrainSeen{Instance: id, Revision: sequence, Draining: !gone})
 	case "u":
 		u, _ := r.value.(uniqueOf)
-		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task})
+		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task, At: u.at})
 	case "r":
 		d, _ := r.value.(recurOf)
 		defined := tasks.Defined{Name: id, Revision: sequence, Recurrence: d.of, Since: d.place.Start(l.w.wall(r.clock))}

@@ -74,6 +74,8 @@ type Counts struct {
 	Unanswered, EndedAtRest int
 	// handlers that were told why they are stopped
 	Told int
+	// clients that left before they had submitted a task with a unique key
+	Left int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
 	Redefined, Lower, PausedTicks int

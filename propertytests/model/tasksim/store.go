@@ -55,9 +55,13 @@ type (
 		attempt tasks.Attempt
 		number  int
 	}
-	steering struct{}              // a cancel, a pause or a drain stands
-	uniqueOf struct{ task string } // who has a unique key
-	recurOf  struct {              // a definition
+	steering struct{} // a cancel, a pause or a drain stands
+	reserved struct{} // in the place of a task
+	uniqueOf struct { // who has a unique key
+		task string
+		at   uint64
+	}
+	recurOf struct { // a definition
 		of    *tasks.Recurrence
 		later bool
 		place recurring.Definition
@@ -144,6 +148,13 @@ func (s *taskStream) record(subject string) any {
 	return nil
 }
 
+// vacant reports whether a task has neither a submission nor an outcome.
+func (s *taskStream) vacant(id string) bool {
+	r := s.record("q." + id)
+	_, only := r.(reserved)
+	return r == nil || only
+}
+
 // open reports whether a task has a submission and no outcome.
 func (s *taskStream) open(id string) bool {
 	_, open := s.record("q." + id).(submission)
@@ -167,7 +178,7 @@ func (s *taskStream) leftOver() string {
 				return subject
 			}
 		case "u":
-			if u := value.(uniqueOf); !s.open(u.task) {
+			if u := value.(uniqueOf); !s.open(u.task) && s.w.lives[u.task] != 0 { // else its client has left
 				return subject
 			}
 		case "k":
