@@ -43,8 +43,14 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 		}
 		begun := time.Now()
 		for i := range *sessions {
-			nc := natstest.Connect(t, s)
-			session := unopened(t, slow(fmt.Sprint("short.", i)))
+			nc, err := s.Connect()
+			if err != nil {
+				t.Fatal(err)
+			}
+			session, err := election.NewSession(slow(fmt.Sprint("short.", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
 			if err := session.Open(t.Context(), nc); err != nil {
 				t.Fatal(err)
 			}
