@@ -130,9 +130,9 @@ func (a *Assigner) work(ctx context.Context, h election.Host) error {
 }
 
 // Lead hands out the namespace's tasks for one term. It is the Lead of the role that Config names.
-// It returns nil when ctx has ended. Errors: ErrOtherRole, ErrFenced, ErrStreamNotFound, an unfit
-// stream, ErrOtherStream, ErrAttemptsExhausted, ErrInconsistent, election.ErrPermission with the
-// subject that is denied, permanent faults of the connection.
+// It returns nil when ctx has ended. Errors: ErrOtherRole, ErrFenced, election.ErrStoreRegressed,
+// ErrStreamNotFound, an unfit stream, ErrOtherStream, ErrAttemptsExhausted, ErrInconsistent,
+// election.ErrPermission with the subject that is denied, permanent faults of the connection.
 func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 	if a == nil || a.session == nil {
 		return ErrNoClient

@@ -61,7 +61,7 @@ func (x *effects) execute(effect tasks.Effect) {
 	case tasks.Settle:
 		x.reports.settle(e)
 	case tasks.Fenced:
-		x.fence(fmt.Errorf("%w: its epoch is %d, ours %d", taskerr.ErrFenced, e.By, x.epoch))
+		x.fence(&fencedError{by: e.By, epoch: x.epoch})
 	case tasks.Broken:
 		x.fence(fmt.Errorf("%w: %s", taskerr.ErrInconsistent, e.What))
 	case tasks.Exhausted:

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -28,7 +29,7 @@ func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
 		}
 	}
 	s.end()
-	return unlessEnded(ctx, err)
+	return unlessEnded(ctx, compared(h, cfg.Namespace, err))
 }
 
 // unlessEnded drops an error that is due to the end of ctx, and makes a denial one that errors.Is
@@ -54,4 +55,43 @@ func awaitStream(ctx context.Context, h Host, cfg stream.Options) (*natskv.Strea
 		}
 		return s, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
+}
+
+// fencedError is ErrFenced: the stream has the seal of a later term.
+type fencedError struct {
+	by, epoch uint64 // of the seal, and of this term
+}
+
+func (e *fencedError) Error() string {
+	return fmt.Sprintf("%v: its epoch is %d, ours %d", taskerr.ErrFenced, e.by, e.epoch)
+}
+
+func (e *fencedError) Is(target error) bool { return target == taskerr.ErrFenced }
+
+// compareWithin bounds the question about the bucket.
+const compareWithin = 2 * time.Second
+
+// compared tells a later term from a bucket that went back. An epoch is a revision of the bucket:
+// if the last one is below that of the seal, the bucket cannot have given it, or no longer knows
+// that it has. It would give epochs twice. If the bucket does not answer, err stays as it is.
+func compared(h Host, namespace string, err error) error {
+	fenced := (*fencedError)(nil)
+	if !errors.As(err, &fenced) {
+		return err
+	}
+	cfg := h.Config()
+	reach, bad := natskv.NewReach(cfg.Domain, cfg.APIPrefix)
+	if bad != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), compareWithin)
+	defer cancel()
+	bucket, unknown := reach.Inspect(ctx, h.Conn(), cfg.Bucket)
+	if unknown != nil || bucket.LastSeq >= fenced.by {
+		return err
+	}
+	return fmt.Errorf("%w: the last scheduler of namespace %q had epoch %d, and the last revision of bucket %q is %d: "+
+		"an earlier state of the bucket was restored, or another bucket has given that epoch, so epochs would be given "+
+		"twice; stop every process that uses it, and run \"rolectl bucket adopt %[4]s\"",
+		election.ErrStoreRegressed, namespace, fenced.by, cfg.Bucket, bucket.LastSeq)
 }
