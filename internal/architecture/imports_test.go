@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 		"internal/protocol/tasks/recurring",
 		"internal/protocol/tasks/streamclock",
 	},
+	"internal/protocol/tasks/gather":      {"internal/protocol/record"},
 	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
 	"internal/protocol/tasks/recurring":   {},
@@ -61,19 +62,21 @@ var allowed = map[string][]string{
 		"internal/protocol/tasks/frame", "internal/protocol/tasks/groups", "internal/protocol/tasks/recurring",
 	},
 	"assign/internal/control": {"internal/protocol/tasks"},
-	"assign/internal/stream":  {"assign/internal/record", "assign/internal/taskerr", "internal/natskv"},
+	"assign/internal/stream": {
+		"assign/internal/record", "assign/internal/taskerr", "internal/natskv", "internal/protocol/tasks/gather",
+	},
 	"assign/internal/client": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
 		"assign/internal/taskerr",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
-		"internal/protocol/tasks/unique",
+		"internal/protocol/tasks/gather", "internal/protocol/tasks/unique",
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/stream",
 		"assign/internal/taskerr", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
-		"internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
+		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
 	},
 	"assign/internal/sealed": {"assign/internal/record", "assign/internal/taskerr"},
 	"assign/keyring":         {"assign"},
@@ -148,7 +151,8 @@ var only = map[string][]string{
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
-	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/groups",
+	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gather",
+	"internal/protocol/tasks/groups",
 	"internal/protocol/tasks/queue", "internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock",
 	"internal/protocol/tasks/unique", "internal/protocol/tasks/workers",
 }

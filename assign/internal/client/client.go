@@ -49,6 +49,7 @@ type Client struct {
 type line struct {
 	stream *natskv.Stream
 	writer *natskv.Writer
+	intake *intake
 	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
 	// together holds a token for each batch that is under way. The server takes 50 at once for a
 	// stream, from all clients together, and refuses the others.
@@ -88,6 +89,7 @@ func (c *Client) Close() {
 		c.opening <- struct{}{} // nobody opens it any more
 		if l := c.line.Load(); l != nil {
 			l.writer.Close()
+			l.intake.close()
 			l.wg.Wait()
 		}
 	})
@@ -129,6 +131,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		leave()
 		return nil, fmt.Errorf("assign: %w", err)
 	}
+	l.intake = newIntake(l.writer)
 	l.most.Store(c.nc.MaxPayload())
 	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)

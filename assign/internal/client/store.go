@@ -28,8 +28,13 @@ var errLags = errors.New("a server that lags has answered")
 // record is read, because the task may be of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	pace := newPace()
-	for {
-		r, err := c.write(ctx, l, op)
+	defer func() {
+		if err == nil {
+			l.intake.ended(at != "")
+		}
+	}()
+	for tries := 0; ; tries++ {
+		r, err := c.writeFirst(ctx, l, op, !own, tries > 0)
 		last := r.Err
 		switch {
 		case err != nil:
@@ -74,6 +79,17 @@ func sameKind(id, want, is string) error {
 	return fmt.Errorf("%w: %s is of %q, not of %q", taskerr.ErrOtherKind, id, is, want)
 }
 
+// writeFirst is write for a submission: in the company of others at first. Once nothing is known of
+// it, it goes alone.
+func (c *Client) writeFirst(ctx context.Context, l *line, op natskv.Write, named, again bool) (natskv.Result, error) {
+	if again {
+		return c.write(ctx, l, op)
+	}
+	answered := make(chan natskv.Result, 1)
+	l.intake.submit(ctx, op, named, func(r natskv.Result) { answered <- r })
+	return answerOf(ctx, answered)
+}
+
 // write submits writes that are stored all or none, and waits for their result, or for the end of
 // ctx. It returns only errors that trying again does not cure.
 func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natskv.Result, error) {
@@ -90,6 +106,11 @@ func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natsk
 		}
 		l.writer.SubmitEach(ops, submitWithin, done)
 	}
+	return answerOf(ctx, answered)
+}
+
+// answerOf waits for the result of a write, or for the end of ctx.
+func answerOf(ctx context.Context, answered <-chan natskv.Result) (natskv.Result, error) {
 	select {
 	case r := <-answered:
 		switch {

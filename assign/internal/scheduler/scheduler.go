@@ -155,7 +155,7 @@ func (s *scheduler) run(ctx context.Context) error {
 		s.gauges.publish()
 		s.awaited.publish()
 		timer.Reset(max(min(s.rules.Next(s.now()), s.drafts.retryDue(time.Now()), s.keeper.retryDue(time.Now()), retry,
-			gaugesEvery), time.Millisecond))
+			s.writes.due(), gaugesEvery), time.Millisecond))
 	}
 }
 
@@ -179,7 +179,7 @@ func (s *scheduler) handle(m any) {
 	case batchDone:
 		s.writes.batchDone(m)
 	case singleUnknown:
-		s.writes.unknown([]write{m.w}, m.err)
+		s.writes.singleUnknown(m)
 	case fetched:
 		switch {
 		case m.keep > 0:

@@ -1,6 +1,9 @@
 package scheduler
 
-import "github.com/rolemanager/rolemanager/internal/natskv"
+import (
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
+)
 
 // write is one write that the rules want.
 type write struct {
@@ -9,6 +12,9 @@ type write struct {
 	also          *natskv.Write // stored in the same step, after op
 	lean          *natskv.Write // replaces op if the server does not take op because of its size
 	each          bool          // op and also have conditions of their own
+	alone         bool          // it was sent alone by the rule of those that gather
+	ticket        gather.Ticket // of that
+	halved        uint8         // how often the batch that it was in was halved
 }
 
 func (w *write) records() int {

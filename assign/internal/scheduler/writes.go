@@ -1,20 +1,23 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
 // writeQueue stores what the rules want stored. Each write carries the condition that our seal is
 // the last one.
 //
-// On one server the writes are pipelined. A write of two records goes into an atomic batch, and one
-// batch is under way at a time. Replicas refuse a second write in flight under the same condition.
-// There, writes gather while a batch is under way, and all of them go into batches. Such a refusal
-// also reveals a stream that is given replicas during a term.
+// On one server the writes are pipelined, or gather for batches while that is faster: package
+// gather has that rule. A write of two records goes into an atomic batch, and one batch is under
+// way at a time. Replicas refuse a second write in flight under the same condition. There, writes
+// gather while a batch is under way, and all of them go into batches. Such a refusal also reveals a
+// stream that is given replicas during a term.
 //
 // A batch is stored as a whole or not at all. If the server does not take a batch, its halves are
 // tried, and so on, until the write that is the cause is known: the others must not wait for that
@@ -32,7 +35,9 @@ type writeQueue struct {
 	guard   uint64 // of the last write that was asked for
 	most    int    // writes that the next batch may hold; grows again with every batch that is stored
 	flying  bool
-	largest int // the size of the largest checkpoint that may be stored, in bytes
+	rule    gather.Gatherer // of the writes of one record, on one server
+	ruled   bool            // the batch under way is of that rule
+	largest int             // the size of the largest checkpoint that may be stored, in bytes
 
 	written tasks.Written // told thousands of times a second: one that is used again costs no memory
 }
@@ -68,11 +73,13 @@ const (
 
 func (q *writeQueue) add(w write) {
 	q.guard = max(q.guard, w.guard)
-	if q.batched || w.also != nil {
-		q.queue = append(q.queue, w)
-		return
+	if !q.batched && w.also == nil {
+		if w.ticket, w.alone = q.rule.Enter(q.now()); w.alone {
+			q.submit(w.op, w)
+			return
+		}
 	}
-	q.submit(w.op, w)
+	q.queue = append(q.queue, w)
 }
 
 // submit writes the one record op, under the seal if op has no condition of its own.
@@ -92,20 +99,42 @@ func (q *writeQueue) submit(op natskv.Write, w write) {
 // flush sends the writes that have gathered, unless a batch is under way. The records of one write
 // stay together.
 func (q *writeQueue) flush() {
-	if q.flying || len(q.queue) == 0 || q.batched && q.shortage.waits() {
+	if q.flying || q.batched && q.shortage.waits() {
 		return
 	}
-	size, taken, used := 0, 0, 0
-	var ops []natskv.Write
-	var list []write
+	q.drop()
+	most := q.most
+	if !q.batched {
+		most = q.gathered()
+	}
+	if most == 0 || len(q.queue) == 0 {
+		return
+	}
+	list, ops := q.take(most)
+	if q.flying, q.ruled = true, !q.batched && !list[0].each; q.ruled {
+		q.rule.Batch(q.now(), len(list))
+	}
+	done := func(r natskv.Result) { q.put(batchDone{list, r}) }
+	if list[0].each {
+		q.writer.SubmitEach(ops, writeWithin, done)
+		return
+	}
+	q.writer.SubmitBatch(natskv.Guard{Key: record.SealKey, Revision: q.guard}, ops, writeWithin, done)
+}
+
+// drop removes the writes of an earlier seal: the rules have asked again, under the later one, for
+// all that they still want.
+func (q *writeQueue) drop() {
+	q.queue = slices.DeleteFunc(q.queue, func(w write) bool { return w.guard != q.guard })
+}
+
+// take takes the next batch out of the queue: at most so many writes, of one kind.
+func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
+	size, taken := 0, 0
 	for i := range q.queue {
 		w := &q.queue[i]
-		if w.guard != q.guard { // the rules have asked again, under the later seal, for all that they still want
-			used++
-			continue
-		}
-		if taken > 0 && (w.each != list[0].each || taken >= q.most || len(ops)+w.records() > natskv.MaxBatch ||
-			size+w.size() > batchSize) {
+		if taken > 0 && (w.each != list[0].each || w.halved != list[0].halved || taken >= most ||
+			len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()
@@ -115,19 +144,68 @@ func (q *writeQueue) flush() {
 		}
 		list = append(list, *w)
 		taken++
-		used++
 	}
-	rest := append(q.queue[:0], q.queue[used:]...)
+	rest := append(q.queue[:0], q.queue[taken:]...)
 	clear(q.queue[len(rest):])
 	q.queue = rest
-	if taken == 0 {
-		return
+	return list, ops
+}
+
+// gathered sends the writes that go alone on one server. It returns how many of the next ones go
+// together now.
+func (q *writeQueue) gathered() int {
+	plain := 0
+	for i := range q.queue {
+		if q.queue[i].also == nil {
+			plain++
+		}
 	}
-	q.flying = true
-	done := func(r natskv.Result) { q.put(batchDone{list, r}) }
-	if list[0].each {
-		q.writer.SubmitEach(ops, writeWithin, done)
-		return
+	if plain == 0 || q.queue[0].also != nil {
+		return q.most
 	}
-	q.writer.SubmitBatch(natskv.Guard{Key: record.SealKey, Revision: q.guard}, ops, writeWithin, done)
+	if q.queue[0].halved > gather.Halvings {
+		q.sendAlone(plain, func(w *write) bool { return w.halved > gather.Halvings })
+		return 0
+	}
+	n, together := q.rule.Next(q.now(), plain)
+	switch {
+	case together:
+		return min(n, q.most)
+	case n == 0:
+		return 0
+	}
+	q.sendAlone(n, func(*write) bool { return true })
+	return q.most
+}
+
+// sendAlone sends the first writes of one record, each alone: at most n, and only the chosen ones.
+func (q *writeQueue) sendAlone(n int, chosen func(*write) bool) {
+	kept := q.queue[:0]
+	for i := range q.queue {
+		w := q.queue[i]
+		if n == 0 || w.also != nil || !chosen(&w) {
+			kept = append(kept, w)
+			continue
+		}
+		n--
+		w.ticket, w.alone = q.rule.Alone(q.now()), true
+		q.submit(w.op, w)
+	}
+	clear(q.queue[len(kept):])
+	q.queue = kept
+}
+
+// answered notes the answer to a write that went alone.
+func (q *writeQueue) answered(w *write) {
+	if w.alone {
+		q.rule.Answered(q.now(), w.ticket)
+	}
+}
+
+// due is when the queue wants to be flushed again, though nothing is answered.
+func (q *writeQueue) due() time.Duration {
+	if d := q.rule.Due(q.now(), len(q.queue)); d >= 0 && !q.flying {
+		return d
+	}
+	return time.Hour
 }

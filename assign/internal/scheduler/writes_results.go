@@ -23,13 +23,28 @@ var outcomes = [...]protocolrecord.Outcome{
 
 // singleDone handles the answer to a single write.
 func (q *writeQueue) singleDone(d singleDone) {
+	q.answered(d.w)
 	q.finish(d.w, outcomes[d.result.Outcome], d.result.Revision)
+}
+
+// singleUnknown handles a single write that may not be stored.
+func (q *writeQueue) singleUnknown(d singleUnknown) {
+	q.answered(&d.w)
+	d.w.alone = false
+	q.unknown([]write{d.w}, d.err)
 }
 
 // batchDone handles the answer to a batch. The records of a batch have consecutive revisions.
 func (q *writeQueue) batchDone(b batchDone) {
 	q.flying = false
+	if q.ruled {
+		q.rule.BatchAnswered(q.now(), stream.FateOf(&b.result), len(q.queue))
+	}
 	switch {
+	case q.ruled && len(b.list) > 1 && b.result.Outcome == natskv.Unknown && b.result.NoneStored &&
+		!stream.IsConflict(b.result.Err):
+		q.halve(b.list)
+		return
 	case b.result.Outcome == natskv.Unknown:
 		q.unknown(b.list, b.result.Err)
 		return
@@ -100,6 +115,9 @@ func (q *writeQueue) unknown(list []write, err error) {
 // them.
 func (q *writeQueue) halve(list []write) {
 	q.most = len(list) / 2
+	for i := range list {
+		list[i].halved++
+	}
 	q.queue = append(slices.Clone(list), q.queue...)
 }
 

@@ -1,9 +1,7 @@
 package tasks
 
 import (
-	"bytes"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -122,41 +120,15 @@ type snipped struct {
 func (c *snipped) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	for {
-		n, subject, inside := command(c.rest)
+		n, subject, part := natsrun.Command(c.rest)
 		if n == 0 {
 			return len(p), nil
 		}
-		if c.s.pass(subject, inside) {
+		if c.s.pass(subject, part == natsrun.Inside) {
 			if _, err := c.Conn.Write(c.rest[:n]); err != nil {
 				return 0, err
 			}
 		}
 		c.rest = append(c.rest[:0], c.rest[n:]...)
 	}
-}
-
-// command is the length of the first command in buf, 0 when its end is not there, the subject that
-// it publishes to, and whether that is inside a batch, of which more is to come.
-func command(buf []byte) (n int, subject string, inside bool) {
-	i := bytes.Index(buf, []byte("\r\n"))
-	if i < 0 {
-		return 0, "", false
-	}
-	n = i + 2
-	words := strings.Fields(string(buf[:i]))
-	if len(words) < 3 || words[0] != "PUB" && words[0] != "HPUB" {
-		return n, "", false
-	}
-	size, err := strconv.Atoi(words[len(words)-1])
-	if err != nil {
-		return n, "", false
-	}
-	if n += size + 2; n > len(buf) {
-		return 0, "", false
-	}
-	if header, err := strconv.Atoi(words[len(words)-2]); err == nil && words[0] == "HPUB" && header <= size {
-		of := buf[i+2 : i+2+header]
-		inside = bytes.Contains(of, []byte("\r\nNats-Batch-Id:")) && !bytes.Contains(of, []byte("\r\nNats-Batch-Commit:"))
-	}
-	return n, words[1], inside
 }

@@ -404,3 +404,28 @@ var rare = []mutants.Mutant{
 		{" || len(s.begun) > 0", ""},
 	}},
 }
+
+// together are those of the rule by which writes go together. Its own tests notice.
+var together = []mutants.Mutant{
+	{Name: "batches always pay", Edits: []mutants.Edit{
+		{"g.pace.each*time.Duration(n) > g.cost.of(now, n)", "g.cost.of(now, n) > 0"},
+	}},
+	{Name: "a store far away counts as slow", Edits: []mutants.Edit{
+		{"max(min(each, (took-p.way.least())/time.Duration(t.among)), 1)", "max(each, 1)"},
+	}},
+	{Name: "the pace is not measured again", Edits: []mutants.Edit{
+		{"return p.each > 0 && now < p.at.Add(paceMemory)", "return p.each > 0"},
+	}},
+	{Name: "a batch goes beside writes that went alone", Edits: []mutants.Edit{
+		{"case g.alone > 0 || g.together > 0:\n\t\treturn 0, false", "case g.together > 0:\n\t\treturn 0, false"},
+	}},
+	{Name: "nothing waits for those of the last batch", Edits: []mutants.Edit{
+		{"case waiting < g.expected && now < g.until:", "case waiting < 1:"},
+	}},
+	{Name: "refusals are forgotten", Edits: []mutants.Edit{
+		{"return r.count > maxRefused", "return false"},
+	}},
+	{Name: "a batch follows one without an answer", Edits: []mutants.Edit{
+		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
+	}},
+}

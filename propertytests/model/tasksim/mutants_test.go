@@ -17,12 +17,17 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, chained, by(poison, poisonous), by(beside, rare)),
+	Mutants: slices.Concat(drawn, chained, by(poison, poisonous), by(beside, rare), by(gathers, together)),
 }
 
 var (
 	poison = mutants.Test{
 		Run: "TestPoison$|TestNobodyPaysForPeace$", Args: []string{"-test.timeout", "10m"},
+		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	gathers = mutants.Test{
+		Below: []string{"internal/protocol/tasks/gather"}, Run: ".",
+		Args: []string{"-rapid.nofailfile", "-test.timeout", "10m"},
 		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}
 	beside = mutants.Test{

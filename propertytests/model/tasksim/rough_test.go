@@ -56,6 +56,7 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.Candidates = 2 + r.IntN(s.Processes-1)
 	s.Wiped = []float64{0, 0.2, 0.6}[s.Seed%3]
 	s.AtRest = s.Seed%5 < 2
+	s.Batches = s.Seed%4 < 2
 	return s
 }
 

@@ -40,6 +40,7 @@ type Scenario struct {
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Chained   bool // some tasks wait for others
+	Batches   bool // writes under the seal gather for batches
 	Recurring bool // tasks are submitted by recurrences too
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
 	Budget    int  // lost workers that a task may be blamed for, 0: any number
@@ -83,8 +84,10 @@ type Counts struct {
 	Skipped, Stayed, Chains int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int
-	Effects                  int
-	Seconds                  int // of virtual time
+	// batches, and those that were halved
+	Together, Halved int
+	Effects          int
+	Seconds          int // of virtual time
 }
 
 // Add adds up.

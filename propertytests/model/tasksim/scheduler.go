@@ -30,6 +30,7 @@ type lead struct {
 	model    model
 	wishes   map[string]int // by task: whether its outcome is to stay
 	sent     time.Duration  // when the last write arrives: one connection keeps their order
+	wait     gathering
 }
 
 func newLead(p *participant, epoch uint64) *lead {
@@ -107,6 +108,7 @@ func (l *lead) step(ev tasks.Event) {
 			return
 		}
 	}
+	l.flush()
 }
 
 // budget is how many lost workers a task may be blamed for.

@@ -61,6 +61,12 @@ func (l *lead) unsent(push *tasks.Assign, a tasks.Assignment) {
 // write brings a write to the stream. It may be lost, or be under way long after it was given up;
 // its answer may be lost.
 func (l *lead) write(number uint64, all ...put) {
+	if !l.gathers(number, all) {
+		l.alone(number, all...)
+	}
+}
+
+func (l *lead) alone(number uint64, all ...put) {
 	w := l.w
 	answered := false
 	answer := func(o record.Outcome, sequence uint64) {
@@ -70,6 +76,26 @@ func (l *lead) write(number uint64, all ...put) {
 		}
 	}
 	l.p.later(w.Lease, func() { answer(record.Unknown, 0) })
+	l.carry(func() func() {
+		if !w.store.takes(all[0]) {
+			w.Unstored++
+			w.tell(all[0].subject[2:], "write %d of %s is never stored", number, all[0].subject)
+			return func() {
+				if !answered {
+					answered = true
+					l.step(tasks.Unstorable{Write: number, Body: "it is too large"})
+				}
+			}
+		}
+		outcome, sequence := w.store.write(all...)
+		w.tell(all[0].subject[2:], "write %d of %s: %v", number, all[0].subject, outcome)
+		return func() { answer(outcome, sequence) }
+	})
+}
+
+// carry brings something to the stream, and the answer back.
+func (l *lead) carry(deliver func() (answer func())) {
+	w := l.w
 	if l.p.cut && w.chance(0.5) || !w.calm && w.chance(w.Loss) {
 		return
 	}
@@ -81,25 +107,9 @@ func (l *lead) write(number uint64, all ...put) {
 		l.sent = arrives
 	}
 	w.after(arrives-w.now, func() {
-		if !w.store.takes(all[0]) {
-			w.Unstored++
-			w.tell(all[0].subject[2:], "write %d of %s is never stored", number, all[0].subject)
-			if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
-				w.after(w.travel(), func() {
-					l.p.does(func() {
-						if !answered {
-							answered = true
-							l.step(tasks.Unstorable{Write: number, Body: "it is too large"})
-						}
-					})
-				})
-			}
-			return
-		}
-		outcome, sequence := w.store.write(all...)
-		w.tell(all[0].subject[2:], "write %d of %s: %v", number, all[0].subject, outcome)
+		answer := deliver()
 		if !l.p.cut && (w.calm || !w.chance(w.Loss)) {
-			w.after(w.travel(), func() { l.p.does(func() { answer(outcome, sequence) }) })
+			w.after(w.travel(), func() { l.p.does(answer) })
 		}
 	})
 }

@@ -66,6 +66,7 @@ func draw(t *rapid.T) Scenario {
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
 	s.AtRest = rapid.Bool().Draw(t, "at rest")
+	s.Batches = rapid.Bool().Draw(t, "batches")
 	return s
 }
 
@@ -131,6 +132,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"definitions of a lower version": c.Lower, "recurrences that were paused or resumed": c.PausedTicks,
 		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
 		"outcomes that were made to stay": c.Stayed,
+		"batches":                         c.Together, "batches that were halved": c.Halved,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

@@ -1,0 +1,184 @@
+package assign_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// onDisk is a server whose store syncs each write to the stream of tasks.
+type onDisk struct {
+	*natsrun.Server
+	disk *natsrun.Disk
+	link *natsrun.Link // that was made last
+}
+
+func syncing(s *natsrun.Server) *onDisk {
+	return &onDisk{Server: s, disk: &natsrun.Disk{Prefix: "$KV.TASKS_" + testNS + ".", Sync: time.Millisecond}}
+}
+
+func (o *onDisk) Link() *natsrun.Link {
+	o.link = o.Server.Link()
+	return o.link
+}
+
+func (o *onDisk) Connect(opts ...nats.Option) (*nats.Conn, error) {
+	if o.link == nil {
+		o.Link()
+	}
+	return o.Server.Connect(append(opts, nats.SetCustomDialer(o.disk.Before(o.link)))...)
+}
+
+// submitters have so many tasks submitted by 200 at once, and wait for their outcomes. It returns
+// how many were there before.
+func submitters(t *testing.T, c *assign.Client, n int, opts func(i int) []assign.SubmitOption) (existing int) {
+	t.Helper()
+	next := make(chan int)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for range 200 {
+		all.Go(func() {
+			for i := range next {
+				p, err := assign.Submit(t.Context(), c, double, i, opts(i)...)
+				if err != nil {
+					t.Errorf("submit %d: %v", i, err)
+					continue
+				}
+				if p.Existing() {
+					mu.Lock()
+					existing++
+					mu.Unlock()
+				}
+				if out, err := p.Wait(t.Context()); err != nil || out != 2*i {
+					t.Errorf("task %d: %d, %v", i, out, err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return existing
+}
+
+// handsOut is a scheduler that does not work.
+func handsOut(_ *election.SessionConfig, c *assign.Config, _ *bool) { c.SchedulerWorks = new(false) }
+
+func unnamed(int) []assign.SubmitOption { return nil }
+
+// TestWritesGather: on a store that syncs each write, submissions and outcomes go together; on one
+// that does not, none do.
+func TestWritesGather(t *testing.T) {
+	const tasks = 2000
+	for _, synced := range []bool{true, false} {
+		t.Run(fmt.Sprint(synced), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				ran := newTally()
+				forScheduler, forClient := syncing(s), syncing(s)
+				if !synced {
+					forScheduler.disk.Sync, forClient.disk.Sync = 0, 0
+				}
+				leader(t, newNode(t, forScheduler, "a", doubling(t, "a", ran), slots(256)))
+				began := time.Now()
+				submitters(t, New(t, forClient), tasks, unnamed)
+				took := time.Since(began)
+				if len(ran.of) != tasks || ran.max() != 1 {
+					t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+				}
+				for what, d := range map[string]*natsrun.Disk{"outcomes": forScheduler.disk, "submissions": forClient.disk} {
+					alone, batches, in := d.Stored()
+					t.Logf("%s: %d alone, %d in %d batches; %v", what, alone, in, batches, took)
+					if gathers := in >= 100; gathers != synced || !synced && batches > 0 {
+						t.Errorf("%s: %d alone, %d in %d batches", what, alone, in, batches)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedBatchOfSubmissions: a few of those that go together are there already. Each of these
+// is told so, and all others are stored, once.
+func TestRefusedBatchOfSubmissions(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		const tasks = 2000
+		ran := newTally()
+		leader(t, newNode(t, s, "a", doubling(t, "a", ran), slots(256)))
+		named := func(i int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID(fmt.Sprint("n-", i))} }
+		before := New(t, s)
+		for i := 100; i < tasks; i += 100 {
+			if _, err := assign.Submit(t.Context(), before, double, i, named(i)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slow := syncing(s)
+		if n := submitters(t, New(t, slow), tasks, named); n != tasks/100-1 {
+			t.Errorf("%d were there already, want %d", n, tasks/100-1)
+		}
+		if len(ran.of) != tasks || ran.max() != 1 {
+			t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+		}
+		if alone, batches, in := slow.disk.Stored(); in < 100 {
+			t.Errorf("%d alone, %d in %d batches", alone, in, batches)
+		}
+	})
+}
+
+// TestLostAnswersOfBatches: the answers to batches are lost, and the connection with them. Each
+// task is stored and runs once.
+func TestLostAnswersOfBatches(t *testing.T) {
+	for _, of := range []string{"submissions", "outcomes"} {
+		t.Run(of, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				const tasks = 3000
+				ran := newTally()
+				forScheduler, forClient := syncing(s), syncing(s)
+				leader(t, newNode(t, forScheduler, "a", nil, handsOut))
+				newNode(t, s, "w", doubling(t, "w", ran), workerOnly, slots(256))
+				c := New(t, forClient)
+				lost := forClient
+				if of == "outcomes" {
+					lost = forScheduler
+				}
+				var all sync.WaitGroup
+				var over atomic.Bool
+				all.Go(func() {
+					submitters(t, c, tasks, unnamed)
+					over.Store(true)
+				})
+				for range 3 {
+					before := batchesOf(lost)
+					natstest.Eventually(t, "batches are under way", time.Minute, func() (bool, string) {
+						return batchesOf(lost) > before+2 || over.Load(), fmt.Sprint(batchesOf(lost))
+					})
+					lost.link.CutOneWay(natsrun.ToClient)
+					time.Sleep(500 * time.Millisecond)
+					lost.link.Heal()
+				}
+				all.Wait()
+				if batchesOf(lost) == 0 {
+					t.Error("nothing went together")
+				}
+				if len(ran.of) != tasks || ran.max() != 1 {
+					t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+				}
+			})
+		})
+	}
+}
+
+func batchesOf(o *onDisk) int {
+	_, n, _ := o.disk.Stored()
+	return n
+}

@@ -1,0 +1,217 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
+)
+
+// intake is the way of submissions to the stream: each goes alone, or with those that came while a
+// batch was under way, if that is faster. Package gather has that rule.
+//
+// Each submission has a condition of its own, and is stored once, whichever way it goes: a batch of
+// which nothing is known is not sent again, and its submissions go alone, under the same
+// conditions. Then at most one of the two is stored.
+type intake struct {
+	writer *natskv.Writer
+	began  time.Time
+
+	mu    sync.Mutex // never held across a call of the writer, or a done
+	rule  gather.Gatherer
+	queue []*arrival
+	lots  int         // halves of batches so far
+	timer *time.Timer // calls turn
+}
+
+// arrival is a submission on its way.
+type arrival struct {
+	ctx    context.Context // of its caller, who leaves with it
+	op     natskv.Write
+	named  bool // another one may have its id
+	done   func(natskv.Result)
+	ticket gather.Ticket
+	lot    int // the half of a batch that it is in, 0: none
+	halved int // how often its batch was halved
+}
+
+const batchBytes = 4 << 20 // of one batch
+
+func newIntake(w *natskv.Writer) *intake {
+	in := &intake{writer: w, began: time.Now()}
+	in.timer = time.AfterFunc(time.Hour, in.turn)
+	in.timer.Stop()
+	return in
+}
+
+func (in *intake) now() record.Instant { return record.Instant(time.Since(in.began)) + 1 }
+
+// submit has a submission stored. done is called once, and must not block.
+func (in *intake) submit(ctx context.Context, op natskv.Write, named bool, done func(natskv.Result)) {
+	a := &arrival{ctx: ctx, op: op, named: named, done: done}
+	in.mu.Lock()
+	var alone bool
+	if a.ticket, alone = in.rule.Enter(in.now()); alone {
+		in.mu.Unlock()
+		in.send(a)
+		return
+	}
+	in.queue = append(in.queue, a)
+	in.mu.Unlock()
+	in.turn()
+}
+
+// ended notes whether a submission found that its task was there.
+func (in *intake) ended(duplicate bool) {
+	in.mu.Lock()
+	in.rule.Ended(duplicate)
+	in.mu.Unlock()
+}
+
+// turn sends what is to go now.
+func (in *intake) turn() {
+	in.mu.Lock()
+	now := in.now()
+	n, together := in.rule.Next(now, len(in.queue))
+	list := in.take(n, together)
+	switch {
+	case len(list) == 0:
+	case together:
+		in.rule.Batch(now, len(list))
+	default:
+		in.leave(now, list)
+	}
+	if due := in.rule.Due(now, len(in.queue)); due >= 0 {
+		in.timer.Reset(due)
+	}
+	in.mu.Unlock()
+	if together && len(list) > 0 {
+		in.sendTogether(list)
+		return
+	}
+	for _, a := range list {
+		in.send(a)
+	}
+}
+
+// take takes up to n submissions out of the queue, without those whose callers have left. A batch
+// has one record for each id, and the halves of a former batch are batches of their own.
+func (in *intake) take(n int, together bool) (list []*arrival) {
+	if n == 0 {
+		return nil
+	}
+	bytes, names := 0, map[string]bool{}
+	in.queue = slices.DeleteFunc(in.queue, func(a *arrival) bool {
+		switch {
+		case a.ctx.Err() != nil:
+			return true
+		case len(list) == n:
+			return false
+		case together:
+			size := a.size()
+			if len(list) > 0 && (bytes+size > batchBytes || a.lot != list[0].lot) || names[a.op.Key] {
+				return false
+			}
+			bytes += size
+			if a.named {
+				names[a.op.Key] = true
+			}
+		}
+		list = append(list, a)
+		return true
+	})
+	return list
+}
+
+func (a *arrival) size() int {
+	n := len(a.op.Value)
+	for _, f := range a.op.Header {
+		n += len(f.Value)
+	}
+	return n
+}
+
+// leave notes that submissions are about to be sent alone.
+func (in *intake) leave(now record.Instant, list []*arrival) {
+	for _, a := range list {
+		a.ticket = in.rule.Alone(now)
+	}
+}
+
+func (in *intake) send(a *arrival) {
+	in.writer.Submit(a.op, submitWithin, func(r natskv.Result) {
+		in.mu.Lock()
+		in.rule.Answered(in.now(), a.ticket)
+		waits := len(in.queue) > 0
+		in.mu.Unlock()
+		a.done(r)
+		if waits {
+			in.turn()
+		}
+	})
+}
+
+func (in *intake) sendTogether(list []*arrival) {
+	ops := make([]natskv.Write, len(list))
+	for i, a := range list {
+		ops[i] = a.op
+	}
+	in.writer.SubmitEach(ops, submitWithin, func(r natskv.Result) { in.answered(list, r) })
+}
+
+// answered handles the answer to a batch. If it was refused, one of its tasks was there before, and
+// nobody knows which.
+func (in *intake) answered(list []*arrival, r natskv.Result) {
+	in.mu.Lock()
+	now, fate := in.now(), stream.FateOf(&r)
+	in.rule.BatchAnswered(now, fate, len(in.queue))
+	var alone []*arrival
+	switch {
+	case fate == gather.Stored || fate == gather.Silent:
+	case fate == gather.Refused && len(list) > 1 && list[0].halved < gather.Halvings:
+		in.halve(list)
+	default:
+		alone = list
+		in.leave(now, alone)
+	}
+	in.mu.Unlock()
+	if fate == gather.Stored || fate == gather.Silent {
+		r.Revision = 0 // of the last one
+		for _, a := range list {
+			a.done(r)
+		}
+	}
+	for _, a := range alone {
+		in.send(a)
+	}
+	in.turn()
+}
+
+// halve has the halves of a batch go next, each by itself.
+func (in *intake) halve(list []*arrival) {
+	for i, a := range list {
+		if i == 0 || i == len(list)/2 {
+			in.lots++
+		}
+		a.lot = in.lots
+		a.halved++
+	}
+	in.queue = append(list, in.queue...)
+}
+
+// close lets nothing wait any longer. The writer has ended.
+func (in *intake) close() {
+	in.timer.Stop()
+	in.mu.Lock()
+	rest := in.queue
+	in.queue = nil
+	in.mu.Unlock()
+	for _, a := range rest {
+		a.done(natskv.Result{Err: natskv.ErrClosed})
+	}
+}

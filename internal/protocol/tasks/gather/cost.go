@@ -1,0 +1,38 @@
+package gather
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// price is how long a batch takes: a fixed time, which is measured, and a little for each write.
+type price struct {
+	fixed time.Duration
+	at    record.Instant // when it was measured, 0: never
+}
+
+const (
+	eachTogether = 10 * time.Microsecond
+	// It is assumed before it was measured: twice the time that a file store took on an idle machine.
+	assumed    = 5 * time.Millisecond
+	costMemory = time.Minute
+)
+
+func (c *price) known(now record.Instant) bool { return c.at != 0 && now < c.at.Add(costMemory) }
+
+func (c *price) of(now record.Instant, n int) time.Duration {
+	fixed := c.fixed
+	if !c.known(now) {
+		fixed = assumed
+	}
+	return fixed + eachTogether*time.Duration(n)
+}
+
+func (c *price) took(now record.Instant, n int, took time.Duration) {
+	fixed := max(took-eachTogether*time.Duration(n), 0)
+	if c.known(now) {
+		fixed = c.fixed + (fixed-c.fixed)/4
+	}
+	c.fixed, c.at = fixed, now
+}

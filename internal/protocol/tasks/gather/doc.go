@@ -1,0 +1,20 @@
+// Package gather is the rule by which writes to a stream go alone or together. It has no I/O and no
+// clock: its owner tells it what happens, and carries out what it says.
+//
+// A store that syncs each write stores a batch in little more than the time of one write, and a
+// batch costs some milliseconds whatever its size. A store that does not sync is faster with one
+// write after the other. Nobody tells which of the two a store is, so both ways are measured.
+//
+// Invariants.
+//   - G1 Writes go together only while as many, one by one, would take the store longer, by what
+//     was measured. There is no option.
+//   - G2 While a batch is under way, nothing else that entered is: neither a second batch nor a
+//     write that goes alone. So writes that go alone are answered before the first batch.
+//   - G3 What enters while a batch is under way goes into the next one. Nothing waits while nothing
+//     is under way, but for a part of a batch's time, for those that were in the last one.
+//   - G4 A batch that was not stored says nothing about its writes. The owner halves it at most
+//     [Halvings] times, and then sends its writes alone.
+//   - G5 Where more than a twentieth of the last thousand writes were refused, all go alone: one
+//     refusal undoes a batch.
+//   - G6 After a batch without an answer, and where the store takes none, all go alone.
+package gather

@@ -1,0 +1,130 @@
+package gather
+
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+const (
+	// Most is how many writes one batch may hold (the bound of the server).
+	Most = 1000
+	// Halvings is how often a batch that was not stored is tried again in halves.
+	Halvings = 2
+
+	fewest = 8 // fewer are not worth a batch, and say nothing of the pace of a store
+	probe  = 4 * group
+	quiet  = time.Second // without batches, after one that was not answered
+	longer = 4           // the part of a batch's time for which the next one waits
+)
+
+// Gatherer decides for the writes of one owner to one stream. All times are on the owner's scale.
+type Gatherer struct {
+	alone    int // writes in flight that go alone
+	together int // writes in the batch under way, 0: there is none
+	sent     record.Instant
+	turned   bool // what enters waits for a batch
+	expected int  // writes that may come soon: those of the last batch, and what waited meanwhile
+	until    record.Instant
+	barred   record.Instant
+
+	pace   pace
+	cost   price
+	recent recent
+}
+
+// Ticket is a write that goes alone, from when it is sent until it is answered.
+type Ticket struct {
+	sent  record.Instant
+	among int // in flight, with itself
+}
+
+// Enter takes a write. It reports whether the write goes alone, now; else it waits for
+// [Gatherer.Next].
+func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
+	if !g.turned && g.pays(now, (g.alone+1)/2) { // clearly: to turn takes the time of those in flight
+		g.turned, g.expected, g.pace.asked = true, 0, false
+	}
+	if g.turned {
+		return Ticket{}, false
+	}
+	return g.Alone(now), true
+}
+
+// Alone notes that a write is sent alone.
+func (g *Gatherer) Alone(now record.Instant) Ticket {
+	g.alone++
+	return Ticket{now, g.alone}
+}
+
+// Answered notes the answer to a write that went alone, or that there is none.
+func (g *Gatherer) Answered(now record.Instant, t Ticket) {
+	g.alone--
+	g.pace.answered(now, t, g.alone)
+}
+
+// Next says how many of the writes that wait go now, and whether they go together. Its owner then
+// calls [Gatherer.Batch] once, or [Gatherer.Alone] for each, and asks again with each answer.
+func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) {
+	switch {
+	case !g.turned:
+		return waiting, false
+	case g.alone > 0 || g.together > 0:
+		return 0, false
+	case !g.pace.known(now) && waiting >= group+fewest && !g.pace.asked:
+		g.pace.asked = true
+		return min(waiting, probe), false
+	case waiting < g.expected && now < g.until:
+		return 0, false
+	case g.pays(now, min(waiting, Most)):
+		return min(waiting, Most), true
+	}
+	g.turned = false
+	return waiting, false
+}
+
+// Due is how long after now Next has more to say, though nothing is answered; -1 for never.
+func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
+	if waiting == 0 || !g.turned || g.alone > 0 || g.together > 0 {
+		return -1
+	}
+	return max(g.until.Sub(now), 0)
+}
+
+// Batch notes that n writes are sent together.
+func (g *Gatherer) Batch(now record.Instant, n int) {
+	g.together, g.sent = n, now
+}
+
+// Fate is what became of a batch.
+type Fate uint8
+
+const (
+	Stored Fate = iota
+	Refused
+	Silent   // nothing is known of it
+	NotTaken // the store takes no batches now
+)
+
+// BatchAnswered notes what became of the batch under way. So many writes have come meanwhile.
+func (g *Gatherer) BatchAnswered(now record.Instant, f Fate, waiting int) {
+	n := g.together
+	g.together, g.expected, g.until = 0, 0, now
+	switch f {
+	case Stored:
+		took := now.Sub(g.sent)
+		g.cost.took(now, n, took)
+		g.expected, g.until = min(n+waiting, Most), now.Add(took/longer)
+	case Silent, NotTaken:
+		g.barred = now.Add(quiet)
+	}
+}
+
+// Ended notes whether a write was refused by its own condition.
+func (g *Gatherer) Ended(refused bool) { g.recent.add(refused) }
+
+// pays reports whether n writes are stored sooner together.
+func (g *Gatherer) pays(now record.Instant, n int) bool {
+	return n >= fewest && now >= g.barred && !g.recent.often() && g.pace.known(now) &&
+		g.pace.each*time.Duration(n) > g.cost.of(now, n)
+}
