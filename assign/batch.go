@@ -9,9 +9,6 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
-// batchWindow is how many submissions of one batch are under way at once.
-const batchWindow = 256
-
 // WithEach gives each task of a [SubmitBatch] its own options. i counts the inputs from 0.
 func WithEach(options func(i int) []SubmitOption) SubmitOption {
 	return func(s *submission) {
@@ -61,15 +58,24 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	}
 	var window sync.WaitGroup
 	next := make(chan int)
-	for range min(batchWindow, len(inputs)) {
+	width := 0
+	for i := range inputs {
+		select {
+		case next <- i:
+			continue
+		default:
+		}
+		if width >= c.Window() {
+			next <- i
+			continue
+		}
+		width++
 		window.Go(func() {
+			faults[i] = one(i)
 			for i := range next {
 				faults[i] = one(i)
 			}
 		})
-	}
-	for i := range inputs {
-		next <- i
 	}
 	close(next)
 	window.Wait()

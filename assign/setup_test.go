@@ -180,13 +180,15 @@ func (n *node) dump() string {
 	return out
 }
 
-func New(t *testing.T, s dialer) *assign.Client {
+func New(t *testing.T, s dialer, around ...assign.SubmitMiddleware) *assign.Client {
 	t.Helper()
 	nc, err := s.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+	c, err := assign.NewClient(nc, assign.ClientConfig{
+		Namespace: testNS, StreamAutoCreate: true, SubmitMiddleware: around,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

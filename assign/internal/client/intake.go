@@ -73,6 +73,23 @@ func (in *intake) ended(duplicate bool) {
 	in.mu.Unlock()
 }
 
+// Window is how many submissions of a caller that has many should be under way at once: as many as
+// the largest batch holds while submissions gather, else fewer, since more gain nothing then.
+func (c *Client) Window() int {
+	if l := c.line.Load(); l != nil && l.intake.gathers() {
+		return gather.Most
+	}
+	return window
+}
+
+const window = 256
+
+func (in *intake) gathers() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.rule.Turned()
+}
+
 // turn sends what is to go now.
 func (in *intake) turn() {
 	in.mu.Lock()

@@ -51,6 +51,9 @@ func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
 	return g.Alone(now), true
 }
 
+// Turned reports whether what enters waits for a batch.
+func (g *Gatherer) Turned() bool { return g.turned }
+
 // Alone notes that a write is sent alone.
 func (g *Gatherer) Alone(now record.Instant) Ticket {
 	g.alone++
