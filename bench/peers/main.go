@@ -40,11 +40,12 @@ func main() {
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
 	only := flag.String("jobs", "", "only these jobs, separated by commas; elections, synced and tasks are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
+	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as it says")
 	out := flag.String("out", "peers.csv", "the file of rows")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *quick, list(*only), list(*of), *out); err != nil {
+	if err := run(ctx, jobs.Run{Quick: *quick, Repeat: *rounds}, list(*only), list(*of), *out); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -56,7 +57,7 @@ func list(s string) []string {
 	return strings.Split(s, ",")
 }
 
-func run(ctx context.Context, quick bool, only, of []string, out string) error {
+func run(ctx context.Context, r jobs.Run, only, of []string, out string) error {
 	only, err := expand(only)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func run(ctx context.Context, quick bool, only, of []string, out string) error {
 	if err != nil {
 		return err
 	}
-	r := &jobs.Run{Quick: quick, Sheet: sheet, Log: log.Printf}
+	r.Sheet, r.Log = sheet, log.Printf
 	chosen := func(job, peer string) bool {
 		return slices.Contains(only, job) && (of == nil || slices.Contains(of, peer))
 	}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,10 @@ const TTL = 4 * time.Second
 
 // Run is one run of the comparison.
 type Run struct {
-	Quick bool // small sizes, to see whether it works: the figures are worth nothing
-	Sheet *figures.Sheet
-	Log   func(format string, args ...any)
+	Quick  bool // small sizes, to see whether it works: the figures are worth nothing
+	Repeat int  // how often each job of tasks is done, 0: as often as it says
+	Sheet  *figures.Sheet
+	Log    func(format string, args ...any)
 }
 
 // pick is full, or quick in a quick run.
@@ -118,7 +120,7 @@ func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
 func (r *Run) Queue(ctx context.Context, chosen func(job, peer string) bool) {
 	for _, j := range Tasks {
 		able := slices.Clone(queue.Peers)
-		for range pick(r, 1, j.Rounds) {
+		for range cmp.Or(r.Repeat, pick(r, 1, j.Rounds)) {
 			able = slices.DeleteFunc(able, func(p queue.Peer) bool {
 				return ctx.Err() != nil || !chosen(j.Name, p.Name) ||
 					!r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })

@@ -18,7 +18,7 @@ func throughput(ctx context.Context, r *Run, p queue.Peer) error {
 	for _, synced := range []bool{false, true} {
 		n := pick(r, 1000, 100_000)
 		if synced {
-			n = pick(r, 300, 5000)
+			n = pick(r, 300, 20_000)
 		}
 		for _, batch := range []bool{false, true} {
 			if err := throughputOf(ctx, r, p, synced, batch, n); err != nil {
