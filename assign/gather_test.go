@@ -1,6 +1,7 @@
 package assign_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -108,6 +109,42 @@ func TestWritesGather(t *testing.T) {
 	}
 }
 
+// TestBatchesWiden: a batch of submissions has more under way than usual only where they go
+// together.
+func TestBatchesWiden(t *testing.T) {
+	const tasks = 6000
+	for _, synced := range []bool{true, false} {
+		t.Run(fmt.Sprint(synced), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				slow := syncing(s)
+				if !synced {
+					slow.disk.Sync = 0
+				}
+				var under, most atomic.Int64
+				c := New(t, slow, func(next assign.SubmitFunc) assign.SubmitFunc {
+					return func(ctx context.Context, x *assign.Submitting) error {
+						n := under.Add(1)
+						defer under.Add(-1)
+						for before := most.Load(); n > before && !most.CompareAndSwap(before, n); before = most.Load() {
+						}
+						return next(ctx, x)
+					}
+				})
+				if _, err := assign.SubmitBatch(t.Context(), c, double, make([]int, tasks)); err != nil {
+					t.Fatal(err)
+				}
+				alone, batches, in := slow.disk.Stored()
+				if alone+in != tasks {
+					t.Errorf("%d stored, want %d", alone+in, tasks)
+				}
+				if n := most.Load(); n > 1000 || (n > 512) != synced {
+					t.Errorf("%d under way at once; %d alone, %d in %d batches", n, alone, in, batches)
+				}
+			})
+		})
+	}
+}
+
 // TestRefusedBatchOfSubmissions: a few of those that go together are there already. Each of these
 // is told so, and all others are stored, once.
 func TestRefusedBatchOfSubmissions(t *testing.T) {
@@ -147,6 +184,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 				leader(t, newNode(t, forScheduler, "a", nil, handsOut))
 				newNode(t, s, "w", doubling(t, "w", ran), workerOnly, slots(256))
 				c := New(t, forClient)
+				ends := recordEnds(t, s)
 				lost := forClient
 				if of == "outcomes" {
 					lost = forScheduler
@@ -167,6 +205,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 					lost.link.Heal()
 				}
 				all.Wait()
+				ends.check(t, tasks)
 				if batchesOf(lost) == 0 {
 					t.Error("nothing went together")
 				}
@@ -175,6 +214,83 @@ func TestLostAnswersOfBatches(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestBatchesWithoutAnAnswer: batches are stored, and their answers are lost, but not the
+// connection. Each outcome is stored once under each seal, and each task runs once.
+func TestBatchesWithoutAnAnswer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		const tasks = 3000
+		ran := newTally()
+		forScheduler, forClient := syncing(s), syncing(s)
+		leader(t, newNode(t, forScheduler, "a", nil, handsOut))
+		newNode(t, s, "w", doubling(t, "w", ran), workerOnly, slots(256))
+		c := New(t, forClient)
+		ends := recordEnds(t, s)
+		forScheduler.disk.Mute(1)
+		forClient.disk.Mute(1)
+		submitters(t, c, tasks, unnamed)
+		ends.check(t, tasks)
+		if n := min(batchesOf(forScheduler), batchesOf(forClient)); n < 1 {
+			t.Errorf("%d batches", n)
+		}
+		if len(ran.of) != tasks || ran.max() != 1 {
+			t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+		}
+	})
+}
+
+// ends is the outcomes that were stored, each with the seal that was the last one then.
+type ends struct {
+	mu    sync.Mutex
+	seals int
+	under map[string]int
+	twice []string // tasks whose outcome was stored twice under one seal
+}
+
+func recordEnds(t *testing.T, s dialer) *ends {
+	t.Helper()
+	nc := natstest.Connect(t, s)
+	natstest.Republish(t, nc, "TASKS_"+testNS, stored+">", "kept.>")
+	e := &ends{under: map[string]int{}}
+	if _, err := nc.Subscribe("kept.>", e.stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *ends) stored(m *nats.Msg) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if m.Subject == "kept.seal" {
+		e.seals++
+	}
+	if m.Header.Get("Task-Outcome") == "" {
+		return
+	}
+	if seal, ended := e.under[m.Subject]; ended && seal == e.seals {
+		e.twice = append(e.twice, m.Subject)
+	}
+	e.under[m.Subject] = e.seals
+}
+
+// check waits for the outcomes of so many tasks. An outcome about which nothing was known is stored
+// again only under another seal: then the former one comes never, however late it is.
+func (e *ends) check(t *testing.T, tasks int) {
+	t.Helper()
+	natstest.Eventually(t, "all have ended", time.Minute, func() (bool, string) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.under) == tasks, fmt.Sprint(len(e.under))
+	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.twice); n > 0 {
+		t.Errorf("%d outcomes were stored twice under one seal, the first of %s", n, e.twice[0])
 	}
 }
 

@@ -44,3 +44,13 @@ func Command(buf []byte) (n int, subject string, part Part) {
 	}
 	return n, words[1], part
 }
+
+// withoutReply is an HPUB command that asks for no answer.
+func withoutReply(command []byte) []byte {
+	line, rest, _ := bytes.Cut(command, []byte("\r\n"))
+	words := strings.Fields(string(line))
+	if len(words) != 5 {
+		return command
+	}
+	return append([]byte(strings.Join([]string{words[0], words[1], words[3], words[4]}, " ")+"\r\n"), rest...)
+}

@@ -22,6 +22,7 @@ type Disk struct {
 	alone int
 	whole int
 	parts int
+	muted int // batches whose answer is to be lost
 }
 
 // Stored is how many messages came alone, how many batches came, and how many messages these had.
@@ -29,6 +30,24 @@ func (d *Disk) Stored() (alone, batches, inBatches int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.alone, d.whole, d.parts
+}
+
+// Mute has the next batches stored, so many of them, and not answered.
+func (d *Disk) Mute(batches int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.muted = batches
+}
+
+// mutes reports whether the answer to a message is to be lost.
+func (d *Disk) mutes(subject string, part Part) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.muted == 0 || part != Commit || !strings.HasPrefix(subject, d.Prefix) {
+		return false
+	}
+	d.muted--
+	return true
 }
 
 // Before is the path with the disk at its end.
@@ -101,7 +120,11 @@ func (c *syncedConn) Write(p []byte) (int, error) {
 		if n == 0 {
 			break
 		}
-		c.queue = append(c.queue, diskCommand{bytes.Clone(c.rest[:n]), c.disk.due(subject, part)})
+		data := bytes.Clone(c.rest[:n])
+		if c.disk.mutes(subject, part) {
+			data = withoutReply(data)
+		}
+		c.queue = append(c.queue, diskCommand{data, c.disk.due(subject, part)})
 		c.rest = append(c.rest[:0], c.rest[n:]...)
 	}
 	c.wake()

@@ -41,6 +41,14 @@ var (
 		Below: []string{"internal/natskv"}, Run: "^TestAStreamIs(Reached|NotTakenForANamesake)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	refusedBatches = &mutants.Test{
+		Below: []string{"assign"}, Run: "^TestRefusedBatchOfSubmissions$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
+	silentBatches = &mutants.Test{
+		Below: []string{"assign"}, Run: "^TestBatchesWithoutAnAnswer$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
 	wiped        = driverTest("^TestWorkerWithoutRecordsReruns$")
 	severalSites = driverTest("^TestEachSubmissionRunsOnceInItsDomain$")
 )
@@ -169,6 +177,20 @@ var taskMutants = mutants.Suite{
 		{
 			Name: "a bucket is marked however long that takes", By: adopted,
 			Edits: []mutants.Edit{{"if time.Since(begun) > longestTTL(&info.StreamInfo)/2 {", "if begun.IsZero() {"}},
+		},
+		{
+			Name: "a refused batch of submissions is taken as stored", By: refusedBatches,
+			Edits: []mutants.Edit{{
+				"now, fate := in.now(), stream.FateOf(&r)",
+				"if r.Outcome == natskv.Refused {\n\t\tr.Outcome = natskv.Won\n\t}\n\tnow, fate := in.now(), stream.FateOf(&r)",
+			}},
+		},
+		{
+			Name: "a batch without an answer is sent again", By: silentBatches,
+			Edits: []mutants.Edit{{
+				"b.result.Outcome == natskv.Unknown && b.result.NoneStored &&",
+				"b.result.Outcome == natskv.Unknown &&",
+			}},
 		},
 		{
 			Name: "a session on the books of which nothing is left is not ended", By: wiped,
