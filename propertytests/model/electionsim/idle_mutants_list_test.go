@@ -36,6 +36,19 @@ var idle = []mutants.Mutant{
 	{Name: "a watch that does not show idle beats judges", Edits: []mutants.Edit{
 		{"if v.whole && (v.wide || v.ownIdle && p == v.self) {", "if v.whole {"},
 	}},
+	{Name: "a part of a watch judges", Edits: []mutants.Edit{
+		{"if v.whole && (v.wide || v.ownIdle && p == v.self) {", "if v.wide || v.ownIdle && p == v.self {"},
+		{"p == m.self || m.view.Whole() && m.now", "p == m.self || m.now"},
+	}, By: &beside},
+	{Name: "a refused idle beat ends the session", Edits: []mutants.Edit{
+		{
+			"m.extend(p.beat, p.stood)\n\tcase record.Refused:\n",
+			"m.extend(p.beat, p.stood)\n\tcase record.Refused:\n\t\tm.lose(\"\")\n",
+		},
+	}, By: &beside},
+	{Name: "all end a dead session at once", Edits: []mutants.Edit{
+		{"return due.Add(m.rankDelay(p))\n}", "return due\n}"},
+	}, By: &beside},
 	{Name: "an idle session has been silent since before the watch", Edits: []mutants.Edit{
 		{"return max(since, v.wholeSince), ttl, true", "return since, ttl, true"},
 	}, By: &beside},
