@@ -122,6 +122,8 @@
 //     the revision that it has read.
 //   - p.<kind> says that the kind is paused. Clients write it, over the revision that they
 //     have read.
+//   - l.<kind> is the limits of the kind: what a program has declared, and what an operator has put
+//     in its place. Clients write it likewise.
 //   - d.<instance> says that the worker is drained. Clients write it likewise.
 //   - r.<name> is a recurrence. Clients write it likewise.
 //   - k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in

@@ -113,6 +113,9 @@ var (
 	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique
 	// key. Wait for that task, or cancel it.
 	ErrKeyTaken = taskerr.ErrKeyTaken
+	// ErrLimitsDiffer says that another program has declared a kind differently under the same
+	// version. The error names both. See [Declare].
+	ErrLimitsDiffer = taskerr.ErrLimitsDiffer
 	// ErrInvalidName says that a name cannot be part of a subject.
 	ErrInvalidName = taskerr.ErrInvalidName
 	// ErrInvalidSpec says that the schedule of a recurrence is not valid.

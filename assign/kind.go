@@ -1,6 +1,8 @@
 package assign
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/naming"
 )
 
 // Kind is a type of task: its name, the types of its input and output, and how its tasks are
@@ -108,14 +111,21 @@ func Labels(labels map[string]string) KindOption {
 	return func(p *record.Policy) { p.Require("Labels", labels) }
 }
 
+// LimitsVersion is the version of the kind's limits and options, as [Declare] stores them. Raise it
+// when you change one: a lower version never replaces a higher one. Default 0, maximum 1e9.
+func LimitsVersion(n int) KindOption {
+	return func(p *record.Policy) { record.Bounded(p, "LimitsVersion", &p.Limits, n, 0, record.MaxLimit) }
+}
+
 // Concurrency bounds how many tasks of the kind run at once, on all workers together. Default 0:
-// any number. The value in the newest submission counts.
+// any number. The value that a program has declared counts, see [Declare]; as long as none has,
+// that of the newest submission.
 func Concurrency(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "Concurrency", &p.Concurrency, n, 0, record.MaxLimit) }
 }
 
 // Rate bounds how many tasks of the kind are handed out per second. Default 0: any number. Minimum
-// one a day, maximum 1e9. The value in the newest submission counts.
+// one a day, maximum 1e9. See [Concurrency] on whose value counts.
 func Rate(perSecond float64) KindOption {
 	return func(p *record.Policy) {
 		if perSecond != 0 && !(perSecond >= record.MinRate && perSecond <= record.MaxRate) { // NaN is not either
@@ -126,7 +136,8 @@ func Rate(perSecond float64) KindOption {
 	}
 }
 
-// KeyLimit is how many tasks of one [WithLimitKey] run at once. Default 1.
+// KeyLimit is how many tasks of one [WithLimitKey] run at once. Default 1. See [Concurrency] on
+// whose value counts.
 func KeyLimit(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "KeyLimit", &p.KeyLimit, n, 1, record.MaxLimit) }
 }
@@ -175,3 +186,144 @@ func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], erro
 
 // Name is the kind's name.
 func (k Kind[In, Out]) Name() string { return k.name }
+
+// KindLimits are the limits of a kind: those that count, and where they come from.
+type KindLimits struct {
+	Kind string `json:"kind"`
+	// Concurrency, Rate and KeyLimit count now, 0 for any number. One that is nil is neither declared
+	// nor overridden: the newest submission says it, and each submission its KeyLimit.
+	Concurrency *int     `json:"concurrency,omitempty"`
+	Rate        *float64 `json:"rate,omitempty"`
+	KeyLimit    *int     `json:"key_limit,omitempty"`
+	// Declared is what the programs of the kind say, nil for nothing.
+	Declared *DeclaredLimits `json:"declared,omitempty"`
+	// Override is what counts instead, nil for nothing.
+	Override *LimitsOverride `json:"override,omitempty"`
+}
+
+// DeclaredLimits are what a program has declared for its kind, see [Declare].
+type DeclaredLimits struct {
+	Version     int     `json:"version"`
+	By          string  `json:"by,omitempty"` // the name of its connection
+	Concurrency int     `json:"concurrency"`
+	Rate        float64 `json:"rate"`
+	KeyLimit    int     `json:"key_limit"`
+	MaxAttempts int     `json:"max_attempts"`
+}
+
+// LimitsOverride replaces declared limits. A limit that is nil stays as it was declared.
+type LimitsOverride struct {
+	Concurrency *int     `json:"concurrency,omitempty"`
+	Rate        *float64 `json:"rate,omitempty"`
+	KeyLimit    *int     `json:"key_limit,omitempty"`
+	// Until ends the override, by the stream's clock. Zero: it counts until RestoreLimits.
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"` // for people
+	By     string    `json:"by,omitempty"`     // the name of the connection, which OverrideLimits sets
+}
+
+// Declare stores the limits and the options of a kind. A program that owns the kind does so when it
+// starts. From then on the declared Concurrency, Rate and KeyLimit count for all tasks of the kind,
+// under every leader, whatever a submission says: also one of an older program, one that is
+// requeued, or one by rolectl. The same declaration again changes nothing, and neither does one of
+// a lower [LimitsVersion] than the stored one. It needs no leader.
+//
+// Errors: ErrLimitsDiffer if another program has declared other limits or options under the same
+// version, which then stay; ErrClosed, permanent faults of the connection, ctx's: then it may be
+// stored or not.
+func Declare[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out]) error {
+	if k.name == "" {
+		return fmt.Errorf("%w: it has no name: use NewKind or MakeKind", ErrInvalidKind)
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return err
+	}
+	return c.Declare(ctx, &k.policy)
+}
+
+// GetLimits reads the limits of a kind. It needs no leader. Errors: ErrInvalidName, ErrClosed,
+// permanent faults of the connection, ctx's.
+func GetLimits(ctx context.Context, in Submitter, kind string) (KindLimits, error) {
+	if !naming.Valid(kind) {
+		return KindLimits{}, fmt.Errorf("%w: limits %q", ErrInvalidName, kind)
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return KindLimits{}, err
+	}
+	k, err := c.Limits(ctx, kind)
+	if err != nil {
+		return KindLimits{}, err
+	}
+	out := KindLimits{Kind: kind}
+	if d := k.Declared; d != nil {
+		p := d.Policy
+		p.KeyLimit = max(p.KeyLimit, 1)
+		out.Declared = &DeclaredLimits{d.Version, d.By, p.Concurrency, p.Rate, p.KeyLimit, p.Attempts}
+		out.Concurrency, out.Rate, out.KeyLimit = &p.Concurrency, &p.Rate, &p.KeyLimit
+	}
+	if o := k.Override; o != nil && (o.Until.IsZero() || time.Now().Before(o.Until)) {
+		out.Override = &LimitsOverride{o.Concurrency, o.Rate, o.KeyLimit, o.Until, o.Reason, o.By}
+		out.Concurrency = cmp.Or(o.Concurrency, out.Concurrency)
+		out.Rate, out.KeyLimit = cmp.Or(o.Rate, out.Rate), cmp.Or(o.KeyLimit, out.KeyLimit)
+	}
+	return out, nil
+}
+
+// OverrideLimits puts limits in the place of those that a kind's programs declare, until o.Until or
+// [RestoreLimits]. It is stored, needs no leader, and outlives every leader. Errors:
+// ErrInvalidName, ErrInvalidOption for a limit or a reason that is not valid, ErrClosed, permanent
+// faults of the connection, ctx's: then it may be stored or not.
+func OverrideLimits(ctx context.Context, in Submitter, kind string, o LimitsOverride) error {
+	return override(ctx, in, kind, &record.Override{
+		Reason: o.Reason, Until: o.Until.UTC(), Concurrency: o.Concurrency, Rate: o.Rate, KeyLimit: o.KeyLimit,
+	})
+}
+
+// RestoreLimits ends [OverrideLimits]. It returns nil if there was none. Errors are those of
+// OverrideLimits.
+func RestoreLimits(ctx context.Context, in Submitter, kind string) error {
+	return override(ctx, in, kind, nil)
+}
+
+func override(ctx context.Context, in Submitter, kind string, o *record.Override) error {
+	if !naming.Valid(kind) {
+		return fmt.Errorf("%w: limits %q", ErrInvalidName, kind)
+	}
+	if o != nil {
+		if _, err := (&record.KindLimits{Version: 1, Override: o}).Encode(); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalidOption, err)
+		}
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return err
+	}
+	return c.Override(ctx, kind, o)
+}
+
+// DeclaredKind makes a kind as its programs have declared it, for a program that submits tasks of a
+// kind that it does not define. opts change it. Without a declaration the kind has the defaults.
+// Errors: those of [MakeKind] and [GetLimits].
+func DeclaredKind[In, Out any](
+	ctx context.Context, in Submitter, name string, opts ...KindOption,
+) (Kind[In, Out], error) {
+	k, err := MakeKind[In, Out](name)
+	if err != nil {
+		return k, err
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return Kind[In, Out]{}, err
+	}
+	limits, err := c.Limits(ctx, name)
+	if err != nil {
+		return Kind[In, Out]{}, err
+	}
+	if d := limits.Declared; d != nil {
+		p := d.Policy
+		opts = append([]KindOption{func(to *record.Policy) { *to = p }}, opts...)
+	}
+	return MakeKind[In, Out](name, opts...)
+}

@@ -84,6 +84,7 @@ func TestCompletionOfTasks(t *testing.T) {
 	for line, want := range map[string][]string{
 		"tasks|pause|":         {"fail", "gate", "other"},
 		"tasks|resume|":        {"double"},
+		"tasks|limits|":        {"double", "fail", "gate", "other"},
 		"tasks|submit|":        {"double", "fail", "gate", "other"},
 		"tasks|cron|set|n|":    {"double", "fail", "gate", "other"},
 		"tasks|cron|rm|":       {"nightly"},

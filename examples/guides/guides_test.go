@@ -173,6 +173,19 @@ func TestCron(t *testing.T) {
 	}
 }
 
+func TestDeclare(t *testing.T) {
+	tasks := assigntest.Start(t, func(*assign.Assigner) {})
+	for range 2 { // a program that starts again
+		if err := declare(t.Context(), tasks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := assign.GetLimits(t.Context(), tasks, export.Name())
+	if err != nil || l.Declared == nil || *l.Concurrency != 2 || *l.Rate != 10 {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
 func TestWatchLeaders(t *testing.T) {
 	nc := connection(t)
 	_, stop := running(t, roles.Config{Conn: nc, InstanceID: "vm-1"}, roles.Role{Name: "scheduler", Lead: wait})

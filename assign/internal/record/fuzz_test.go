@@ -90,6 +90,8 @@ func FuzzTaskRecords(f *testing.F) {
 		`{"v":1,"kind":"k","status":"succeeded","attempts":1}`, `{"v":1,"kind":"k","status":"dead","cause":"permanent","attempts":10000}`,
 		`{"v":1,"epoch":9,"attempt":1,"wait_ms":1099511627776}`, `{"v":1,"epoch":9,"holder":"a","mark":"m","clean":true}`,
 		`{"v":1,"by":"x","reason":"y"}`, `{"op":"list","filter":{"states":["pending"],"prefix":"a"},"cursor":1,"limit":-1}`,
+		`{"v":1,"declared":{"version":2,"by":"p","policy":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":1,"rate":2}}}`,
+		`{"v":1,"override":{"until":"2026-03-29T02:30:00Z","concurrency":1,"rate":0.5,"key_limit":2,"reason":"r"}}`,
 		`{"v":1,"task":"t"}`, `{"v":1,"tick":"2026-03-29T02:30:00+01:00"}`, `{`, `null`, `[]`, `0`, ``,
 	} {
 		f.Add([]byte(text))
@@ -116,6 +118,19 @@ func FuzzTaskRecords(f *testing.F) {
 				if err != nil || again.Status != o.Status || again.Epoch != o.Epoch || again.Attempts != o.Attempts {
 					t.Errorf("outcome %s becomes %s: %v", b, header, err)
 				}
+			}
+		})
+		read("limits", func() {
+			k, err := DecodeKindLimits(b)
+			if err != nil {
+				return
+			}
+			if text, err := k.Encode(); err != nil {
+				t.Errorf("limits %s: %v", b, err)
+			} else if again, err := DecodeKindLimits(text); err != nil {
+				t.Errorf("limits %s become %s, %v", b, text, err)
+			} else if rewritten, err := again.Encode(); err != nil || !bytes.Equal(rewritten, text) {
+				t.Errorf("limits %s become %s, and then %s, %v", b, text, rewritten, err)
 			}
 		})
 		read("note", func() {

@@ -33,6 +33,9 @@ type Policy struct {
 	Rate        float64           `json:"rate,omitempty"`      // per second
 	KeyLimit    int               `json:"key_limit,omitempty"` // 0 is 1
 
+	// Limits is the version of the limits. It is not in the record of a submission.
+	Limits int `json:"-"`
+
 	Faults []string `json:"-"` // of the options; not in the record
 }
 

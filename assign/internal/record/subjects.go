@@ -22,6 +22,7 @@ const (
 	CancelKey     = "x." // and the task: the request to cancel it
 	UniqueKey     = "u." // and the digest of a kind and a key: the task that has it
 	PauseKey      = "p." // and the kind: it is paused
+	LimitsKey     = "l." // and the kind: its limits
 	DrainKey      = "d." // and the instance: it must be given no new tasks
 	RecurKey      = "r." // and the name of a recurrence: its definition
 	TickKey       = "k." // and the name of a recurrence: its last tick

@@ -66,6 +66,8 @@ func (a *applier) applyRecord(e *natskv.Entry) {
 		if a.readableSteer(e, gone) {
 			a.step(tasks.PauseSeen{Kind: name, Revision: e.Revision, Paused: !gone})
 		}
+	case record.LimitsKey:
+		a.applyLimits(e, name, gone)
 	case record.DrainKey:
 		if a.readableSteer(e, gone) {
 			a.step(tasks.DrainSeen{Instance: name, Revision: e.Revision, Draining: !gone})
@@ -179,6 +181,21 @@ func (a *applier) readableSteer(e *natskv.Entry, gone bool) bool {
 		return false
 	}
 	return true
+}
+
+// applyLimits handles the record of a kind's limits. One that cannot be read changes nothing: the
+// limits before it stay in force.
+func (a *applier) applyLimits(e *natskv.Entry, kind string, gone bool) {
+	if gone {
+		a.step(tasks.LimitsSeen{Kind: kind, Revision: e.Revision, Gone: true})
+		return
+	}
+	k, err := record.DecodeKindLimits(e.Value)
+	if err != nil {
+		a.ignored(e, err)
+		return
+	}
+	a.step(k.Seen(kind, e.Revision, e.Time))
 }
 
 func (a *applier) applyUnique(e *natskv.Entry, key string, gone bool) {

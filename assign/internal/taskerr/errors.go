@@ -41,6 +41,10 @@ var (
 	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
 )
 
+// ErrLimitsDiffer says that two programs declare different limits under one version.
+var ErrLimitsDiffer = errors.New(
+	"assign: two programs declare a kind differently: give the later one a higher LimitsVersion")
+
 // Errors that end a scheduler's term.
 var (
 	ErrFenced       = errors.New("assign: a later scheduler has taken over")

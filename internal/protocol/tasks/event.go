@@ -80,6 +80,18 @@ type (
 		Paused   bool
 	}
 
+	// LimitsSeen is the record of a kind's limits: what is declared, and what overrides that, until a
+	// time by the stream's clock (zero: until another record says so). Gone that it was removed.
+	LimitsSeen struct {
+		Kind     string
+		Revision uint64
+		Stored   time.Time
+		Declared *Limits
+		Override *Override
+		Until    time.Time
+		Gone     bool
+	}
+
 	// DrainSeen says that a worker is to take nothing new, or continues. It is about the instance,
 	// whatever its session.
 	DrainSeen struct {

@@ -1,17 +1,17 @@
 package tasks
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 )
 
-// ceiling is what bounds the tasks of one kind: how many are with workers at once, and how many are
-// handed out per second.
+// ceiling is what bounds the tasks of one kind.
 type ceiling struct {
-	Concurrency int
-	Rate        float64
-	arrival     Instant // when the next one would be handed out if all came evenly; 0: nothing has been yet
+	Limits
+	arrival Instant // when the next one would be handed out if all came evenly; 0: nothing has been yet
 }
 
 // Bursts of a rate: a tenth of a second's worth, at least one task.
@@ -74,7 +74,7 @@ type keyQueue struct {
 }
 
 // full reports whether no more may run beside those that do.
-func (l *limit) full(t *task) bool { return l != nil && l.running >= max(t.policy.KeyLimit, 1) }
+func (l *limit) full(t *task) bool { return l != nil && l.running >= t.keyLimit() }
 
 func (s *Scheduler) limitOf(key string) *limit {
 	l := s.limits[key]
@@ -128,7 +128,7 @@ func (s *Scheduler) admit(key string, l *limit) {
 		n := l.parked[i]
 		for n.parked.Len() > 0 {
 			t := n.parked.First()
-			if l.running+n.admitted >= max(t.policy.KeyLimit, 1) {
+			if l.running+n.admitted >= t.keyLimit() {
 				break
 			}
 			n.parked.Remove(t)
@@ -183,4 +183,156 @@ func (s *Scheduler) vacate(t *task) {
 		l.running--
 		s.admit(key, l)
 	}
+}
+
+// Limits are those of a kind.
+type Limits struct {
+	Concurrency int     // tasks that run at once, 0: any number
+	Rate        float64 // tasks that are handed out per second, 0: any number
+	KeyLimit    int     // tasks of one Keys.Limit that run at once, 0 is 1
+}
+
+// A kind's limits are in a record of their own, which its programs declare and operators override.
+// So no message changes them: none of an older program, none that a person has typed, and none that
+// was stored long ago. As long as a kind has no record, the limits of its newest submission count.
+
+// Override replaces limits; one that is nil stays.
+type Override struct {
+	Concurrency *int
+	Rate        *float64
+	KeyLimit    *int
+}
+
+// Over are limits with the override in their place.
+func (o *Override) Over(l Limits) Limits {
+	if o == nil {
+		return l
+	}
+	if o.Concurrency != nil {
+		l.Concurrency = *o.Concurrency
+	}
+	if o.Rate != nil {
+		l.Rate = *o.Rate
+	}
+	if o.KeyLimit != nil {
+		l.KeyLimit = *o.KeyLimit
+	}
+	return l
+}
+
+// bounds is the record of a kind's limits.
+type bounds struct {
+	declared *Limits
+	override *Override
+	until    Instant // of the override, by the stream's clock
+}
+
+func (e LimitsSeen) apply(s *Scheduler) {
+	if !e.Stored.IsZero() {
+		s.clock.Observe(s.clock.Instant(e.Stored)) // the end of an override is on that clock
+	}
+	if e.Gone {
+		delete(s.bounds, e.Kind)
+	} else {
+		b := bounds{e.Declared, e.Override, never}
+		if !e.Until.IsZero() {
+			b.until = s.clock.Instant(e.Until)
+		}
+		s.bounds[e.Kind] = b
+		s.nextBound = min(s.nextBound, b.until)
+	}
+	s.rebind(e.Kind)
+}
+
+// bind gives a kind the limits that count now.
+func (s *Scheduler) bind(k *kind) {
+	b, l := s.bounds[k.name], k.said
+	if b.declared != nil {
+		l = *b.declared
+	}
+	l = b.override.Over(l)
+	k.keyBound = b.declared != nil || b.override != nil && b.override.KeyLimit != nil
+	if l.Rate != k.Rate {
+		k.newRate(l.Rate, s.now)
+	}
+	k.Concurrency, k.KeyLimit = l.Concurrency, l.KeyLimit
+}
+
+// rebind is bind after the record has changed: tasks may be parked for a limit that is higher now.
+func (s *Scheduler) rebind(name string) {
+	k := s.kinds[name]
+	if k == nil {
+		return
+	}
+	s.bind(k)
+	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
+		queues := k.classes[key].keyQueues
+		for _, of := range slices.Sorted(maps.Keys(queues)) {
+			if n := queues[of]; n != nil { // one before it may have ended it
+				s.admit(of, n.of)
+			}
+		}
+	}
+	s.wake = s.now
+}
+
+// expireBounds lets overrides end whose time is over.
+func (s *Scheduler) expireBounds() {
+	if s.nextBound > s.clock.Now {
+		return
+	}
+	s.nextBound = never
+	for _, name := range slices.Sorted(maps.Keys(s.bounds)) {
+		b := s.bounds[name]
+		if b.until <= s.clock.Now {
+			b.override, b.until = nil, never
+			s.bounds[name] = b
+			s.rebind(name)
+		}
+		s.nextBound = min(s.nextBound, b.until)
+	}
+}
+
+// keyLimit is how many tasks of a task's limit key may run at once.
+func (t *task) keyLimit() int {
+	if t.class.kind.keyBound {
+		return max(t.class.kind.KeyLimit, 1)
+	}
+	return max(t.policy.KeyLimit, 1)
+}
+
+// recorded is the key limit of a kind's record, 0 for none.
+func (k *kind) recorded() int {
+	if k.keyBound {
+		return max(k.KeyLimit, 1)
+	}
+	return 0
+}
+
+// Declaration is what a program says about a kind, as text, under a version of the program's own.
+type Declaration struct {
+	Version int
+	Terms   string
+}
+
+// Standing is what becomes of a declaration.
+type Standing uint8
+
+const (
+	Stays    Standing = iota // the stored one stays: it says the same, or has a higher version
+	Replaced                 // the stored one is replaced
+	Disputed                 // both say something else under one version: the stored one stays
+)
+
+// Beside is what becomes of a declaration beside the stored one, nil for none. A lower version
+// never replaces a higher one, so that the restart of an old program brings no old limit back. Of
+// two with one version the first stays, so that programs which disagree do not take turns.
+func (d Declaration) Beside(stored *Declaration) Standing {
+	switch {
+	case stored == nil, d.Version > stored.Version:
+		return Replaced
+	case d.Version == stored.Version && d.Terms != stored.Terms:
+		return Disputed
+	}
+	return Stays
 }

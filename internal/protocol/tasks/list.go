@@ -110,7 +110,8 @@ func (s *Scheduler) Overview() Overview {
 				Kind: name, Waiting: int(k.count[waiting] + k.count[parked]),
 				Delayed: int(k.count[delayed] + k.count[noting] + k.count[blocked]),
 				Running: k.held() + int(k.count[ending]), Paused: k.paused, Concurrency: k.Concurrency, Rate: k.Rate,
-				Reasons: why.ofKind(k),
+				KeyLimit: k.recorded(),
+				Reasons:  why.ofKind(k),
 			})
 		}
 	}

@@ -15,12 +15,15 @@ type kind struct {
 	classes map[string]*queueClass
 	recent  *queueClass // of the last submission, which had
 	policy  *Policy     // this policy
-	newest  uint64      // revision of the submission whose limits count
+	newest  uint64      // revision of the newest submission,
+	said    Limits      // and its limits, which count where no record says more
 	paused  bool
 	open    int // tasks on the books
 	count   [phases]int32
 	queued  Effect // that one more has come: the same for all of them
 	ceiling        // how many at once, and how often
+
+	keyBound bool // the key limit is that of a record, whatever a submission says
 }
 
 // queueClass is the queue of tasks that the same workers can run: of one kind, with the same labels
@@ -48,11 +51,11 @@ const (
 // classOf finds the class of a submission, and takes over the limits that it brings.
 func (s *Scheduler) classOf(p *Policy, revision uint64) *queueClass {
 	k := s.kindOf(p.Kind)
-	if revision > k.newest {
-		if p.Rate != k.Rate {
-			k.newRate(p.Rate, s.now)
+	if said := (Limits{p.Concurrency, p.Rate, p.KeyLimit}); revision > k.newest {
+		changed := said != k.said
+		if k.newest, k.said = revision, said; changed {
+			s.bind(k)
 		}
-		k.newest, k.Concurrency = revision, p.Concurrency
 	}
 	if k.policy == p {
 		return k.recent
@@ -78,6 +81,7 @@ func (s *Scheduler) kindOf(name string) *kind {
 	if k == nil {
 		k = &kind{name: name, classes: map[string]*queueClass{}, paused: s.paused[name], queued: Queued{Kind: name}}
 		s.kinds[name] = k
+		s.bind(k)
 	}
 	return k
 }

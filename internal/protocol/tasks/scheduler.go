@@ -55,12 +55,14 @@ type Scheduler struct {
 
 	limits  map[string]*limit
 	paused  map[string]bool   // kinds
+	bounds  map[string]bounds // by kind
 	drained map[string]bool   // instances
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
 	uniques map[string]unique // by key: records whose task is not on the books
 	places  map[string]uint64 // revisions of reservations that were read in the beginning, by task
 
+	nextBound   Instant             // by the stream's clock: the end of the first override of limits
 	recurs      map[string]*recur   // by name
 	coming      queue.Queue[*recur] // those whose next tick is to come, on the stream's clock
 	unscheduled bool                // nobody knew what time it was when one of them came
@@ -112,6 +114,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
+		bounds: map[string]bounds{}, nextBound: never,
 		opaque:  map[string]opaque{},
 		uniques: map[string]unique{}, places: map[string]uint64{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
@@ -167,7 +170,7 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 		next = min(next, s.wake, s.undecodedDue())
 	}
 	if s.settled {
-		next = min(next, s.clock.Of(s.delayed.Next()))
+		next = min(next, s.clock.Of(s.delayed.Next()), s.clock.Of(s.nextBound))
 	}
 	if s.settled && s.expired < maxExpired {
 		next = min(next, s.clock.Of(s.expiring.Next()))
@@ -208,6 +211,7 @@ func (e Tick) apply(s *Scheduler) {
 	s.tendSeal()
 	s.becomeReady()
 	if s.settled {
+		s.expireBounds()
 		s.comeDue()
 	}
 	s.fire()

@@ -47,8 +47,9 @@ type KindView struct {
 	Delayed     int // not due yet: delayed or retrying, or waiting for other tasks
 	Running     int
 	Paused      bool
-	Concurrency int            // of its newest submission, 0: any number
+	Concurrency int            // 0: any number
 	Rate        float64        // likewise
+	KeyLimit    int            // of its record, 0: of each submission
 	Reasons     map[Reason]int // why those that wait do, and how many; nil: it is only a matter of moments
 }
 

@@ -30,6 +30,7 @@ var decoders = map[string]string{
 	"assign/internal/control/readList":                    "FuzzAnswers",
 	"assign/internal/record/Audience":                     "FuzzBulletin",
 	"assign/internal/record/DecodeAnnouncement":           "FuzzAnnouncement",
+	"assign/internal/record/DecodeKindLimits":             "FuzzTaskRecords",
 	"assign/internal/record/DecodeNote":                   "FuzzRecords",
 	"assign/internal/record/DecodeObject":                 "FuzzHeaders",
 	"assign/internal/record/DecodeOutcome":                "FuzzRecords",

@@ -37,8 +37,8 @@ var publishing = []rule{
 	{"$ROLES.other.id.ctl.a", ""},
 
 	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained
-	// workers, recurrences and their ticks, the seal; announced outcomes, what watchers are told;
-	// frames, reports, questions.
+	// workers, limits, recurrences and their ticks, the seal; announced outcomes, what watchers are
+	// told; frames, reports, questions.
 	{"$KV.TASKS_jobs.q.task", "a s"},
 	{"$KV.TASKS_jobs.t.task", "a"},
 	{"$KV.TASKS_jobs.c.task", "a"},
@@ -46,6 +46,7 @@ var publishing = []rule{
 	{"$KV.TASKS_jobs.u.digest", "a s"},
 	{"$KV.TASKS_jobs.p.kind", "k"},
 	{"$KV.TASKS_jobs.d.w", "k"},
+	{"$KV.TASKS_jobs.l.kind", "k"},
 	{"$KV.TASKS_jobs.r.often", "k"},
 	{"$KV.TASKS_jobs.k.often", "a"},
 	{"$KV.TASKS_jobs.seal", "a"},

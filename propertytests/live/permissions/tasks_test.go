@@ -86,6 +86,13 @@ func manages(t *testing.T, nc *nats.Conn, in string) {
 	note("resume", assign.ResumeKind(ctx, c, "paused"))
 	note("drain", assign.DrainWorker(ctx, c, "v", "a reason"))
 	note("undrain", assign.UndrainWorker(ctx, c, "v"))
+	note("declare", assign.Declare(ctx, c, own))
+	four := 4
+	note("override", assign.OverrideLimits(ctx, c, own.Name(), assign.LimitsOverride{Concurrency: &four}))
+	if l, err := assign.GetLimits(ctx, c, own.Name()); err != nil || l.Concurrency == nil || *l.Concurrency != four {
+		t.Errorf("limits: %+v, %v", l, err)
+	}
+	note("restore", assign.RestoreLimits(ctx, c, own.Name()))
 	note("recur", assign.Recur(ctx, c, own, "often", "@every 1s", []byte("x")))
 	for tries := 0; ; tries++ {
 		time.Sleep(2 * time.Second) // virtual

@@ -84,6 +84,8 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 		} else if ok && old.place.Paused && !v.place.Paused && !w.resuming {
 			w.fail("%s fires again, and nobody has resumed it", id)
 		}
+	case limitsOf:
+		w.bound(v, before)
 	case steering:
 		if family == "x" {
 			w.asked[life{id, w.lives[id]}] = true

@@ -78,6 +78,7 @@ func (w *taskWorld) submitAll() {
 			s = treatments[w.rng.IntN(len(treatments))]
 		}
 		s.keys, s.later = keys, later
+		w.ignore(&s)
 		s.fresh = w.Deploys && s.policy == treatments[0].policy && w.chance(0.5)
 		id := fmt.Sprint("t", i)
 		w.unsure++

@@ -12,7 +12,7 @@
 //   - bucket: one log of leases, members, roles and deaths. Every process has its own lagging view.
 //   - store: the stream, with its conditions
 //   - clients: submit (with unique keys), cancel, requeue dead tasks, pause, drain, define
-//     recurrences
+//     recurrences, declare limits and override them
 //   - schedulers: tasks.Scheduler, any number of them at once
 //   - workers: workers.Worker behind frame.Addressee, which judges their frames as in a follower
 //
@@ -40,7 +40,10 @@
 //     that, whatever the local clocks say
 //   - one scheduler hands out nothing of a kind that it knows to be paused, to a worker that it
 //     knows to be drained, or to one without the labels; not more at once, or per second, than the
-//     limits say; nothing before what has waited longer, with its priority
+//     limits say, those of a record whatever the submissions say; nothing before what has waited
+//     longer, with its priority
+//   - the declared version of a kind's limits never goes back, what is declared under a version
+//     stays, and no declaration takes an override back
 //
 // In the end every acknowledged submission has its outcome, and nothing is left of tasks that have
 // ended but that.

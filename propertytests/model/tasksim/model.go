@@ -10,6 +10,9 @@ import (
 // twice.
 type model struct {
 	paused, drained map[string]bool
+	limits          map[string]boundBy       // records, by kind
+	held            int                      // tasks that workers have,
+	running         running                  // and which
 	known           map[string]tasks.Attempt // the largest attempt that it has pushed
 	rejections      map[string]rejection     // the last one of each task
 	ready           time.Duration
@@ -21,7 +24,7 @@ func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
 
 func newModel() model {
 	return model{
-		paused: map[string]bool{}, drained: map[string]bool{},
+		paused: map[string]bool{}, drained: map[string]bool{}, limits: map[string]boundBy{},
 		known: map[string]tasks.Attempt{}, rejections: map[string]rejection{},
 	}
 }
@@ -42,16 +45,7 @@ func (l *lead) handsOut(e *tasks.Assign) {
 	}
 	w, now := l.w, l.p.instant()
 	all, _ := l.s.List(now, 0, tasks.Filter{}, 1<<20)
-	running, byKey := map[string]int{}, map[string]int{}
-	for _, g := range all {
-		if g.State != tasks.StateRunning || !g.Running {
-			continue
-		}
-		running[g.Kind]++
-		if g.Keys != nil && g.Keys.Limit != "" {
-			byKey[g.Keys.Limit]++
-		}
-	}
+	n := counted(all)
 	for _, a := range fresh {
 		p := a.Policy
 		if l.model.paused[p.Kind] {
@@ -64,20 +58,8 @@ func (l *lead) handsOut(e *tasks.Assign) {
 			w.fail("%s wants zone %s and is handed to %s", a.ID, z, e.Instance)
 		}
 		l.checkTime(&a)
-		if p.Concurrency > 0 && running[p.Kind] > p.Concurrency {
-			w.fail("%d tasks of kind %s run at once", running[p.Kind], p.Kind)
-		}
-		if p.Rate > 0 {
-			l.model.limited++
-			// the bucket was empty
-			if most := p.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most*1.03+0.01 {
-				w.fail("%d tasks of kind %s within %v", l.model.limited, p.Kind, w.now-l.model.ready)
-			}
-		}
 		g, _ := l.s.TaskInfo(now, a.ID)
-		if g.Keys != nil && g.Keys.Limit != "" && byKey[g.Keys.Limit] > p.KeyLimit {
-			w.fail("%d tasks of key %s run at once", byKey[g.Keys.Limit], g.Keys.Limit)
-		}
+		l.checkLimits(&g, p, n)
 		back := w.Steps > 0 && w.pushed[a.Revision] // it may have come back at an earlier time than it was submitted at
 		w.pushed[a.Revision] = true
 		if e.Instance != l.p.name && !back { // there it may have been chosen long before

@@ -73,6 +73,21 @@ var drawn = []mutants.Mutant{
 		{"a.Epoch == 0 || v.Epoch != a.Epoch || ", ""},
 		{"\treturn term == w.term\n", "\treturn true\n"},
 	}},
+	{Name: "a lower version of limits replaces a higher one", Edits: []mutants.Edit{
+		{"d.Version > stored.Version", "d.Version != stored.Version"},
+	}},
+	{Name: "of two declarations with one version the last one stays", Edits: []mutants.Edit{
+		{"return Disputed", "return Replaced"},
+	}},
+	{Name: "declared limits do not count", Edits: []mutants.Edit{
+		{"\t\tl = *b.declared\n", ""},
+	}},
+	{Name: "an override does not count", Edits: []mutants.Edit{
+		{"l = b.override.Over(l)", "b.override.Over(l)"},
+	}},
+	{Name: "an override never ends", Edits: []mutants.Edit{
+		{"\t\ts.expireBounds()\n", ""},
+	}},
 	{Name: "with nobody in view any scheduler is believed", Edits: []mutants.Edit{
 		{"a.Epoch == 0 || v.Epoch != a.Epoch", "a.Epoch != 0 && v.Epoch != a.Epoch"},
 	}},
@@ -193,7 +208,7 @@ var drawn = []mutants.Mutant{
 		{"c.arrival = ready.Add(slack + step)", "c.arrival = 1 + 0*ready.Add(step)"},
 	}},
 	{Name: "one more than a key may", Edits: []mutants.Edit{
-		{"l.running >= max(t.policy.KeyLimit, 1)", "l.running > max(t.policy.KeyLimit, 1)"},
+		{"l.running >= t.keyLimit()", "l.running > t.keyLimit()"},
 	}},
 	{Name: "what was set aside is forgotten", Edits: []mutants.Edit{
 		{"\t\tl.running--\n\t\ts.admit(key, l)\n", "\t\tl.running--\n"},
@@ -399,6 +414,18 @@ var rare = []mutants.Mutant{
 	}},
 	{Name: "what comes beside a lone attempt after its trial is forgotten", Edits: []mutants.Edit{
 		{"b.alone && ran+ran/16 <= x.trial(s)", "b.alone"},
+	}},
+	{Name: "the key limit of a record does not count", Edits: []mutants.Edit{
+		{"if t.class.kind.keyBound {", "if t.class.kind.keyBound && t == nil {"},
+	}},
+	{Name: "a higher key limit lets nobody in", Edits: []mutants.Edit{
+		{"\t\t\t\ts.admit(of, n.of)\n", ""},
+	}},
+	{Name: "an override of one limit lifts the others", Edits: []mutants.Edit{
+		{"l = b.override.Over(l)", "if b.override != nil {\n\t\tl = b.override.Over(Limits{})\n\t}"},
+	}},
+	{Name: "limits that come before the first task of a kind do not count", Edits: []mutants.Edit{
+		{"\t\ts.kinds[name] = k\n\t\ts.bind(k)\n", "\t\ts.kinds[name] = k\n"},
 	}},
 	{Name: "only what is doubted is noted before it begins", Edits: []mutants.Edit{
 		{" || len(s.begun) > 0", ""},

@@ -84,6 +84,21 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	case "d":
 		l.model.drained[id] = !gone
 		l.step(tasks.DrainSeen{Instance: id, Revision: sequence, Draining: !gone})
+	case "l":
+		l.model.comes(l.w.now - r.at)
+		x, _ := r.value.(limitsOf)
+		l.model.limits[id] = boundBy{x, r.at}
+		seen := tasks.LimitsSeen{Kind: id, Revision: sequence, Stored: l.w.wall(r.clock), Gone: gone}
+		if x.declared != nil {
+			seen.Declared = &x.declared.limits
+		}
+		if o := x.override; o != nil {
+			seen.Override = &tasks.Override{Concurrency: &o.Concurrency, KeyLimit: &o.KeyLimit}
+		}
+		if x.until != 0 {
+			seen.Until = l.w.wall(x.until)
+		}
+		l.step(seen)
 	case "u":
 		u, _ := r.value.(uniqueOf)
 		l.step(tasks.UniqueSeen{Key: id, Revision: sequence, Task: u.task, At: u.at})

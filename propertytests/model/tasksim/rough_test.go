@@ -51,7 +51,7 @@ func roughWorld(r *rand.Rand) Scenario {
 		s.Rotated = []float64{0, 0.05, 0.3}[r.IntN(3)]
 	}
 	s.Chained = r.IntN(2) == 0
-	s.Deploys = r.IntN(3) == 0
+	s.Deploys, s.Bounded = r.IntN(3) == 0, r.IntN(2) == 0
 	s.Budget = []int{0, 0, 1, 2, 3}[r.IntN(5)]
 	s.Candidates = 2 + r.IntN(s.Processes-1)
 	s.Wiped = []float64{0, 0.2, 0.6}[s.Seed%3]

@@ -31,6 +31,7 @@ type Scenario struct {
 	Unsendable float64       // share of frames of which an assignment cannot be sent
 	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
+	Bounded    bool          // the limits of a kind stand in a record, and submissions say anything
 	Deploys    bool          // some processes are of an earlier build, and cannot decode some inputs
 	Skewed     bool          // processes have clocks of their own
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
@@ -79,7 +80,7 @@ type Counts struct {
 	Left int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
-	Redefined, Lower, PausedTicks int
+	Redefined, Lower, PausedTicks, Rebound, Disputed int
 	// tasks that were skipped, outcomes that were made to stay, and tasks that began after others
 	Skipped, Stayed, Chains int
 	// refused: a later epoch was in view

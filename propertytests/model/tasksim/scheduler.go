@@ -98,7 +98,10 @@ func (l *lead) step(ev tasks.Event) {
 			l.w.tell(a.ID, "%s@%d hears %v of %v from %d", l.p.name, l.epoch, a.Verdict, a.Attempt, e.Session)
 		}
 	}
-	for _, e := range l.s.Step(l.p.instant(), ev, nil) {
+	ready := l.s.Ready()
+	effects := l.s.Step(l.p.instant(), ev, nil)
+	l.watchLimits(ev, ready)
+	for _, e := range effects {
 		if l.over {
 			return
 		}

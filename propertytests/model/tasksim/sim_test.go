@@ -60,6 +60,7 @@ func draw(t *rapid.T) Scenario {
 	s.Steps = of("steps", 0, 0, 1000, 5000)
 	s.Remakes = rapid.Bool().Draw(t, "remakes")
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
+	s.Bounded = rapid.Bool().Draw(t, "bounded")
 	s.Deploys = rapid.Bool().Draw(t, "deploys")
 	s.Budget = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "budget")
 	s.Chained = rapid.Bool().Draw(t, "chained")
@@ -116,8 +117,8 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"pauses and drains":                      c.Steered, "checkpoints": c.Checkpoints, "resumed attempts": c.Resumed,
 		"ticks":         c.Ticks,
 		"dropped ticks": c.Dropped, "lost workers": c.Counted, "tasks that are dead for those": c.Buried,
-		"inputs that could not be decoded": c.Undecoded,
-		"fenced schedulers":                c.Fenced, "stale results": c.Stale,
+		"inputs that could not be decoded": c.Undecoded, "limits in records": c.Rebound, "disputed limits": c.Disputed,
+		"fenced schedulers": c.Fenced, "stale results": c.Stale,
 		"late writes": c.LateWrites, "deposed schedulers": c.Depositions, "outcomes": c.Outcomes,
 		"assignments left out": c.Unsent, "writes that are never stored": c.Unstored,
 		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,

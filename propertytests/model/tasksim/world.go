@@ -47,6 +47,7 @@ func Run(s Scenario) (Counts, error) {
 		w.after(w.upTo(100*time.Millisecond), p.join)
 	}
 	w.after(200*time.Millisecond, w.govern)
+	w.bind()
 	w.submitAll()
 	w.recur()
 	w.steer()

@@ -32,8 +32,7 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 		Example: `  rolectl tasks cron set -n jobs nightly echo '0 3 * * *' '"hello"' --zone Europe/Berlin`,
 		Args:    cli.CheckArgs, ValidArgsFunction: t.completeKinds(1, func(knownKind) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, err := s.kind(args[1])
-			if err != nil {
+			if err := s.check(args[1]); err != nil {
 				return err
 			}
 			data, err := s.input(cmd.Context(), t.App, args[3:])
@@ -48,6 +47,10 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 				options = append(options, assign.RecurHeader(name, value))
 			}
 			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				kind, err := s.kind(ctx, c, args[1])
+				if err != nil {
+					return err
+				}
 				stored, err := assign.GetRecurrence(ctx, c, args[0])
 				if err != nil && !errors.Is(err, assign.ErrRecurrenceNotFound) {
 					return err

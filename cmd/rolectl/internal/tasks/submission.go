@@ -31,18 +31,33 @@ type submission struct {
 
 func (s *submission) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	cli.IntFlag(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: 5)")
-	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0, "how long one attempt may take (0: no limit)")
-	cli.DurationFlag(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: 1h)")
-	cli.DurationFlag(cmd, &s.keepDead, "dead-retention", 0, 0, "how long the task is kept if it is dead (0: 30 days)")
+	cli.IntFlag(cmd, &s.attempts, "attempts", 0, 10_000, "how many attempts may fail (0: as declared, else 5)")
+	cli.DurationFlag(cmd, &s.each, "attempt-timeout", 0, 0,
+		"how long one attempt may take (0: as declared, else no limit)")
+	cli.DurationFlag(cmd, &s.keep, "retention", 0, 0, "how long the outcome is kept (0: as declared, else 1h)")
+	cli.DurationFlag(cmd, &s.keepDead, "dead-retention", 0, 0,
+		"how long the task is kept if it is dead (0: as declared, else 30 days)")
 	cli.IntFlag(cmd, &s.priority, "priority", -100, 100, "tasks with a higher priority go first, -100 to 100")
 	f.StringToStringVar(&s.labels, "label", nil, "a label that the worker must have, name=value")
 	f.StringToStringVar(&s.headers, "header", nil, "a header for the handler, name=value")
 	f.BoolVar(&s.raw, "raw", false, "accept input that is not JSON")
 }
 
-func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
-	var options []assign.KindOption
+// check looks at the flags before anything is connected.
+func (s *submission) check(kind string) error {
+	_, err := inventory.RawKind(kind, s.options()...)
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	return nil
+}
+
+// kind is the kind as its programs have declared it, changed by the flags.
+func (s *submission) kind(ctx context.Context, c *assign.Client, name string) (assign.Kind[[]byte, []byte], error) {
+	return assign.DeclaredKind[[]byte, []byte](ctx, c, name, s.options()...)
+}
+
+func (s *submission) options() (options []assign.KindOption) {
 	if s.attempts != 0 {
 		options = append(options, assign.MaxAttempts(s.attempts))
 	}
@@ -61,11 +76,7 @@ func (s *submission) kind(name string) (assign.Kind[[]byte, []byte], error) {
 	if len(s.labels) > 0 {
 		options = append(options, assign.Labels(s.labels))
 	}
-	kind, err := inventory.RawKind(name, options...)
-	if err != nil {
-		return kind, cli.UsageError(err)
-	}
-	return kind, nil
+	return options
 }
 
 // maxInput bounds what is read from standard input. The limit of the server is lower.

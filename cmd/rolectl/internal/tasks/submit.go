@@ -35,8 +35,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 			if waitFor > 0 && !wait {
 				return cli.UsageError(errors.New("--wait-timeout needs --wait"))
 			}
-			kind, err := s.kind(args[0])
-			if err != nil {
+			if err := s.check(args[0]); err != nil {
 				return err
 			}
 			data, err := s.input(cmd.Context(), t.App, args[1:])
@@ -75,6 +74,10 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 			return t.withClient(cmd, within, func(ctx context.Context, c *assign.Client) error {
 				storing, cancel := context.WithTimeout(ctx, t.Target.Timeout)
 				defer cancel()
+				kind, err := s.kind(storing, c, args[0])
+				if err != nil {
+					return err
+				}
 				task, err := assign.Submit(storing, c, kind, data, options...)
 				if err != nil {
 					return err
