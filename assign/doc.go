@@ -123,7 +123,7 @@
 //   - p.<kind> says that the kind is paused. Clients write it, over the revision that they
 //     have read.
 //   - l.<kind> is the limits of the kind: what a program has declared, and what an operator has put
-//     in its place. Clients write it likewise.
+//     in its place. Clients write it likewise, and so does the scheduler, for workers that declare.
 //   - d.<instance> says that the worker is drained. Clients write it likewise.
 //   - r.<name> is a recurrence. Clients write it likewise.
 //   - k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in

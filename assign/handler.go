@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
@@ -19,6 +20,10 @@ import (
 // An input that cannot be decoded into In goes to a worker of another build, and then counts as a
 // failed attempt. An error is a failure, to be tried again with backoff up to the kind's
 // MaxAttempts; see [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack.
+// If the kind has a Concurrency, Rate, KeyLimit or LimitsVersion, the process declares it like
+// [Declare], through the scheduler: a worker needs no permission for that. If another program has
+// declared it differently under the same version, a Fault with ErrLimitsDiffer names both.
+//
 // Handle may be called before and after the session is opened. Errors: ErrDuplicateKind,
 // ErrInvalidKind for a Kind that NewKind or MakeKind did not return, a *ConfigError for a nil
 // assigner or handler, and for a middleware that returns nil, *election.TooLargeError when the
@@ -32,7 +37,14 @@ func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Contex
 	case h == nil:
 		return &ConfigError{"Handler", "nil for kind " + k.name + ": use a function"}
 	}
-	return a.handle(k.name, shapeOf[In](), func(ctx context.Context, t *Task[[]byte]) ([]byte, error) {
+	kind := worker.Handled{Name: k.name, Shape: shapeOf[In]()}
+	if k.policy.Limited() {
+		var err error
+		if kind.Declared, err = k.policy.Declare(""); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalidKind, err)
+		}
+	}
+	return a.handle(kind, func(ctx context.Context, t *Task[[]byte]) ([]byte, error) {
 		in, err := decode[In](t.Input)
 		if err != nil {
 			return nil, taskerr.Undecodable(err)
@@ -50,12 +62,12 @@ func Handle[In, Out any](a *Assigner, k Kind[In, Out], h func(ctx context.Contex
 }
 
 // handle gives a kind its handler, inside the middleware.
-func (a *Assigner) handle(kind, shape string, h HandlerFunc) error {
+func (a *Assigner) handle(kind worker.Handled, h HandlerFunc) error {
 	h, err := a.around(h)
 	if err != nil {
 		return err
 	}
-	return a.handlers.Add(kind, shape, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
+	return a.handlers.Add(kind, func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error) {
 		return h(ctx, &Task[[]byte]{Input: input, run: run})
 	}, func(kinds []string, build string) error {
 		return bridge.Offer(a.session, a.cfg.Namespace, a.cfg.Slots, kinds, a.cfg.Labels, build)

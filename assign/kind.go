@@ -112,7 +112,8 @@ func Labels(labels map[string]string) KindOption {
 }
 
 // LimitsVersion is the version of the kind's limits and options, as [Declare] stores them. Raise it
-// when you change one: a lower version never replaces a higher one. Default 0, maximum 1e9.
+// when you change one: a lower version never replaces a higher one, and of two declarations with
+// one version the first stays, with ErrLimitsDiffer for the other. Default 0, maximum 1e9.
 func LimitsVersion(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "LimitsVersion", &p.Limits, n, 0, record.MaxLimit) }
 }

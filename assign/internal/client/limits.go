@@ -38,7 +38,10 @@ func (c *Client) Declare(ctx context.Context, p *record.Policy) error {
 	if err != nil {
 		return err
 	}
-	return c.limit(ctx, "declare", p.Kind, func(k *record.KindLimits) error { return k.Take(own) })
+	return c.limit(ctx, "declare", p.Kind, func(k *record.KindLimits) error {
+		_, err := k.Take(own)
+		return err
+	})
 }
 
 // Override puts limits in the place of what is declared; nil takes them back.

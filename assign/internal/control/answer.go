@@ -23,6 +23,8 @@ type Answer struct {
 	Ending   []int     `json:"ending,omitempty"`
 	Cursor   uint64    `json:"cursor,omitempty"`
 	Overview *Overview `json:"overview,omitempty"`
+	// Differs answers OpDeclare: Error is that of two programs that declare a kind differently.
+	Differs bool `json:"differs,omitempty"`
 }
 
 // ErrCrowded says that an answer lists more than it can, or more than was asked for.

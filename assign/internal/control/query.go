@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// Query is a request to <namespace>.ctl, which the scheduler answers.
+// Query is a request to the scheduler, which answers it: of a client to <namespace>.ctl, of a
+// worker to <namespace>.report.<instance>.
 type Query struct {
 	Op string `json:"op"`
 	ID string `json:"id,omitempty"` // of OpStatus and OpWatch; for OpFeed a name that the client makes
@@ -16,6 +17,16 @@ type Query struct {
 	Filter *Filter `json:"filter,omitempty"`
 	Cursor uint64  `json:"cursor,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
+	// From and Record belong to OpDeclare, ID is then the kind.
+	From   *Sender         `json:"from,omitempty"`
+	Record json.RawMessage `json:"record,omitempty"`
+}
+
+// Sender is the worker that has sent a query, and the scheduler's epoch in its view.
+type Sender struct {
+	Instance string `json:"instance"`
+	Session  uint64 `json:"session"`
+	Epoch    uint64 `json:"epoch"`
 }
 
 // Filter selects tasks: each of its parts that is not empty must hold.
@@ -32,17 +43,21 @@ const (
 	OpOverview = "overview" // kinds and workers
 	OpWatch    = "watch"    // tell on <namespace>.event.<task> what happens to a task for WatchFor
 	OpFeed     = "feed"     // tell on <namespace>.event.$feed.<id> what happens to all tasks for WatchFor
+	OpDeclare  = "declare"  // store the limits of a kind; workers send it where they report, see IsQuery
 )
 
 // Limits of queries and answers.
 const (
-	MaxQuery = 4 << 10 // bytes
-	MaxPage  = 500     // tasks
+	MaxQuery = 12 << 10 // bytes, of which a declared kind with many labels takes most
+	MaxPage  = 500      // tasks
 	// MaxPageBytes bounds a page of open tasks too. The scheduler ends the page early, with a
 	// cursor.
 	MaxPageBytes = 512 << 10
 	WatchFor     = 30 * time.Second
 )
+
+// IsQuery reports whether a message may be a query. A frame begins with its version.
+func IsQuery(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
 // ReadQuery reads a query. It returns false for data that is not a query.
 func ReadQuery(data []byte) (q Query, ok bool) {

@@ -16,6 +16,7 @@ func FuzzQuestions(f *testing.F) {
 	for _, text := range []string{
 		`{"op":"list"}`, `{"op":"list","filter":{"states":["pending","dead"],"kinds":["k1"],"prefix":"t"},"cursor":2,"limit":1}`,
 		`{"op":"list","cursor":18446744073709551615,"limit":-1}`, `{"op":"status","id":"t1"}`, `{"op":"watch","filter":null}`, `[]`, ``,
+		`{"op":"declare","id":"k","from":{"instance":"w","session":200,"epoch":7},"record":{"v":1,"declared":{"version":2,"policy":{}}}}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -55,17 +55,18 @@ type Override struct {
 	KeyLimit    *int      `json:"key_limit,omitempty"`
 }
 
-// Take takes over a declaration, if it replaces the one that there is. Errors:
+// Take takes over a declaration, and reports whether it replaces the one that there is. Errors:
 // taskerr.ErrLimitsDiffer, which names both.
-func (k *KindLimits) Take(own *Declaration) error {
+func (k *KindLimits) Take(own *Declaration) (taken bool, err error) {
 	switch own.Rule().Beside(k.Declared.Rule()) {
 	case tasks.Replaced:
 		k.Declared = own
+		return true, nil
 	case tasks.Disputed:
-		return fmt.Errorf("%w: version %d was declared first by %s as %s, and now by %s as %s", taskerr.ErrLimitsDiffer,
-			own.Version, named(k.Declared.By), k.Declared.Text, named(own.By), own.Text)
+		return false, fmt.Errorf("%w: version %d was declared first by %s as %s, and now by %s as %s",
+			taskerr.ErrLimitsDiffer, own.Version, named(k.Declared.By), k.Declared.Text, named(own.By), own.Text)
 	}
-	return nil
+	return false, nil
 }
 
 func named(by string) string {

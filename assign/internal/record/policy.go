@@ -139,3 +139,8 @@ func (p *Policy) Require(option string, labels map[string]string) {
 	}
 	p.Labels = labels
 }
+
+// Limited reports whether a policy says anything about the limits of its kind.
+func (p *Policy) Limited() bool {
+	return p.Concurrency != 0 || p.Rate != 0 || p.KeyLimit != 0 || p.Limits != 0
+}

@@ -21,6 +21,7 @@ type applier struct {
 	payloads  *payloads
 	drafts    *drafts
 	announcer *announcer
+	declared  *declarations
 
 	policies policies
 	sealed   uint64 // revision of the last seal of ours that the stream has shown
@@ -30,9 +31,11 @@ type applier struct {
 	settled   tasks.Settled
 }
 
-func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *drafts, a *announcer) *applier {
+func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *drafts, a *announcer,
+	declared *declarations,
+) *applier {
 	return &applier{
-		term: t, loop: l, fence: fence, out: out, payloads: p, drafts: d, announcer: a,
+		term: t, loop: l, fence: fence, out: out, payloads: p, drafts: d, announcer: a, declared: declared,
 		policies: newPolicies(),
 	}
 }
@@ -187,10 +190,12 @@ func (a *applier) readableSteer(e *natskv.Entry, gone bool) bool {
 // limits before it stay in force.
 func (a *applier) applyLimits(e *natskv.Entry, kind string, gone bool) {
 	if gone {
+		a.declared.shown(kind, limitsRecord{revision: e.Revision})
 		a.step(tasks.LimitsSeen{Kind: kind, Revision: e.Revision, Gone: true})
 		return
 	}
 	k, err := record.DecodeKindLimits(e.Value)
+	a.declared.shown(kind, limitsRecord{k, e.Revision, err})
 	if err != nil {
 		a.ignored(e, err)
 		return

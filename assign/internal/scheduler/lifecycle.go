@@ -78,3 +78,19 @@ func (s *scheduler) watchConnection(ctx context.Context) {
 		}
 	}
 }
+
+// announceLast announces the outcomes whose writes were acknowledged after the loop had ended. The
+// acknowledgement of the seal, for which retire has waited, comes after them.
+func (s *scheduler) announceLast() {
+	for _, m := range s.in.Drain(nil) {
+		switch m := m.(type) {
+		case singleDone:
+			s.announcer.answered(m.w, m.result.Outcome == natskv.Won)
+		case batchDone:
+			for i := range m.list {
+				s.announcer.answered(&m.list[i], m.result.Outcome == natskv.Won)
+			}
+		}
+	}
+	s.announcer.flush()
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/feeds"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/election"
@@ -39,6 +40,7 @@ type scheduler struct {
 	reports    *reports
 	feeds      *feeds.Feeds
 	queries    *queries
+	declared   *declarations
 	members    *members
 	gauges     *gauges
 	awaited    *awaited
@@ -93,7 +95,8 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.writes = newWriteQueue(t, l, s.fail, writer, s.announcer, shortage)
 	s.drafts = newDrafts(out, s.payloads, s.writes)
 	s.keeper = newKeeper(t, l, s.fail, writer, s.payloads)
-	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.drafts, s.announcer)
+	s.declared = newDeclarations(t, l, out, known, writer)
+	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.drafts, s.announcer, s.declared)
 	s.reader = newReader(t, l, s.applier, s.announcer)
 
 	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
@@ -166,7 +169,13 @@ func (s *scheduler) handle(m any) {
 		s.answers.handle(m.m)
 	case arrivedReport:
 		s.reports.read(m.m)
-		s.reports.handle(m.m)
+		if control.IsQuery(m.m.Data) {
+			s.declared.handle(m.m)
+		} else {
+			s.reports.handle(m.m)
+		}
+	case declared:
+		s.declared.written(m)
 	case arrivedQuery:
 		s.queries.handle(m.m)
 	case singleDone:

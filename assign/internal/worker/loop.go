@@ -67,7 +67,13 @@ func (s *worker) subscribe() ([]*nats.Subscription, error) {
 	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
 	subs, err := natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
 		s.sub.Assign(me): frame, s.sub.Cancel(me): frame, s.sub.Sync(me): frame,
-		s.outbox.inbox + "*": func(m *nats.Msg) { s.in.Put(s.outbox.answer(m)) },
+		s.outbox.inbox + "*": func(m *nats.Msg) {
+			if a, ok := s.outbox.answerOf(m); ok {
+				s.in.Put(a)
+				return
+			}
+			s.in.Put(s.outbox.answer(m))
+		},
 	})
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		err = taskerr.Permission(err)
@@ -122,6 +128,7 @@ func (s *worker) run() error {
 		}
 		s.unpark(now)
 		s.send(now)
+		s.declare(now)
 		s.settleDown(now)
 		wait := min(s.quarter(), s.next(now, &drain))
 		if drain.phase != working { // nothing else tells that the lease is lost
@@ -144,6 +151,8 @@ func (s *worker) take(m any) {
 		for _, e := range s.outbox.acknowledge(m) {
 			s.step(workers.Acked{ID: e.ID, Attempt: e.Attempt})
 		}
+	case declarationAnswered:
+		s.declared(m)
 	case *natskv.PermissionError:
 		s.denied(m)
 	}
@@ -161,6 +170,7 @@ func (s *worker) describe() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.h.Config().TTL)
 	defer cancel()
 	s.machine.Offer(kinds)
+	s.declarations.take(s.handlers.declarations(), s.h.Instance())
 	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{
 		Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels, Build: build,
 	})
@@ -171,6 +181,9 @@ func (s *worker) describe() {
 
 func (s *worker) next(now time.Time, d *drain) time.Duration {
 	next := s.outbox.next(now)
+	if s.verifier.epoch > 0 && s.offered && !s.closing {
+		next = min(next, s.declarations.next(now))
+	}
 	if len(s.parked) > 0 {
 		next = min(next, parkedPoll)
 	}

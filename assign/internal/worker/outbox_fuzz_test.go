@@ -24,6 +24,9 @@ func FuzzSettled(f *testing.F) {
 	f.Add("in.7", two[:len(two)-1])
 	f.Add("in.7", append(two, 0))
 	f.Add("in.7", []byte(nil))
+	for _, subject := range []string{"in.-0", "in.-1", "in.--1", "in.-", "in.-99999999999999999999"} {
+		f.Add(subject, []byte(`{"ok":false,"error":"no","differs":true}`))
+	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
 		o := newOutbox("in.")
 		list := []item{
@@ -35,6 +38,10 @@ func FuzzSettled(f *testing.F) {
 		most := 256<<10 + 64*uint64(len(data))
 		if heap.Took(most, func() { a = o.answer(&nats.Msg{Subject: subject, Data: data}) }) > most {
 			t.Errorf("more than %d bytes for %d", most, len(data))
+		}
+		if said, ok := o.answerOf(&nats.Msg{Subject: subject, Data: data}); ok {
+			w := worker{declarations: declaredKinds{list: []*declaring{{settled: true}}}}
+			w.declared(said) // of one that is settled, or of none
 		}
 		awaited := 0
 		if f := o.flights[a.number]; f != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
@@ -23,7 +24,8 @@ type Registry struct {
 	handlers map[string]Handler
 	shapes   map[string]string // of their inputs
 	keys     []string          // that open them
-	blocked  map[string]int    // tasks whose handlers have outlived their session, and the slots that they take
+	declared map[string]*record.Declaration
+	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that they take
 
 	unchecked sync.Once // it was said that signatures are not checked
 }
@@ -33,24 +35,34 @@ func NewRegistry(keys []string) *Registry {
 	return &Registry{
 		keys:  keys,
 		offer: make(chan struct{}, 1), handlers: map[string]Handler{}, shapes: map[string]string{},
-		blocked: map[string]int{},
+		declared: map[string]*record.Declaration{}, blocked: map[string]int{},
 	}
 }
 
-// Add gives a kind its handler, if offer agrees to all kinds that there are then. shape tells types
-// of inputs apart. Errors: taskerr.ErrDuplicateKind, and those of offer.
-func (r *Registry) Add(kind, shape string, h Handler, offer func(kinds []string, build string) error) error {
+// Handled is a kind that is handled. Shape tells types of inputs apart. Declared is what this
+// program says about it, nil for nothing.
+type Handled struct {
+	Name, Shape string
+	Declared    *record.Declaration
+}
+
+// Add gives a kind its handler, if offer agrees to all kinds that there are then. Errors:
+// taskerr.ErrDuplicateKind, and those of offer.
+func (r *Registry) Add(k Handled, h Handler, offer func(kinds []string, build string) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.handlers[kind] != nil {
-		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, kind)
+	if r.handlers[k.Name] != nil {
+		return fmt.Errorf("%w: %s", taskerr.ErrDuplicateKind, k.Name)
 	}
-	r.shapes[kind] = shape
-	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), kind), buildOf(r.shapes, r.keys)); err != nil {
-		delete(r.shapes, kind)
+	r.shapes[k.Name] = k.Shape
+	if err := offer(append(slices.Sorted(maps.Keys(r.handlers)), k.Name), buildOf(r.shapes, r.keys)); err != nil {
+		delete(r.shapes, k.Name)
 		return err
 	}
-	r.handlers[kind] = h
+	r.handlers[k.Name] = h
+	if k.Declared != nil {
+		r.declared[k.Name] = k.Declared
+	}
 	select {
 	case r.offer <- struct{}{}:
 	default:
@@ -63,6 +75,13 @@ func (r *Registry) kinds() (all []string, build string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(r.handlers)), buildOf(r.shapes, r.keys)
+}
+
+// declarations are what this program says about its kinds, by kind.
+func (r *Registry) declarations() map[string]*record.Declaration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.declared)
 }
 
 // any reports whether there is a handler.

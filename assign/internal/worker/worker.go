@@ -41,11 +41,13 @@ type worker struct {
 	runs     map[string]*execution
 	outbox   outbox
 	attempts attempts
-	parked   []parked
-	answers  uint64 // that went in parts
-	offered  bool   // our record names the namespace, and the watch has shown it
-	closing  bool   // the session is: nothing is begun any more
-	alive    atomic.Int64
+
+	declarations declaredKinds
+	parked       []parked
+	answers      uint64 // that went in parts
+	offered      bool   // our record names the namespace, and the watch has shown it
+	closing      bool   // the session is: nothing is begun any more
+	alive        atomic.Int64
 }
 
 const (
@@ -63,6 +65,7 @@ func (s *worker) look() {
 	info, _ := s.h.Role(s.cfg.Role)
 	if s.verifier.see(info) {
 		s.outbox.again(s.runs) // a new epoch: the new leader hears all of it
+		s.declarations.again()
 	}
 }
 

@@ -83,6 +83,7 @@ var decoders = map[string]string{
 	"assign/internal/stream/objectFaults":                 "FuzzUnfit",
 	"assign/internal/stream/unfit":                        "FuzzUnfit",
 	"assign/internal/worker/outbox.answer":                "FuzzSettled",
+	"assign/internal/worker/outbox.answerOf":              "FuzzSettled",
 
 	"cmd/rolectl/internal/cli/ArgumentNames":    "it takes a text of the program itself apart",
 	"cmd/rolectl/internal/cli/Confirm":          "it compares a line that was typed with two words",

@@ -46,7 +46,7 @@ var publishing = []rule{
 	{"$KV.TASKS_jobs.u.digest", "a s"},
 	{"$KV.TASKS_jobs.p.kind", "k"},
 	{"$KV.TASKS_jobs.d.w", "k"},
-	{"$KV.TASKS_jobs.l.kind", "k"},
+	{"$KV.TASKS_jobs.l.kind", "a k"},
 	{"$KV.TASKS_jobs.r.often", "k"},
 	{"$KV.TASKS_jobs.k.often", "a"},
 	{"$KV.TASKS_jobs.seal", "a"},

@@ -22,8 +22,9 @@ import (
 // scheduler's own process's.
 var (
 	measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
-	double  = assign.NewKind[[]byte, []byte]("double", assign.MaxAttempts(1)) // of the worker too, with an output as large
-	own     = assign.NewKind[[]byte, int]("own")
+	// double is of the worker too, which declares it, with an output as large.
+	double = assign.NewKind[[]byte, []byte]("double", assign.MaxAttempts(1), assign.Concurrency(100))
+	own    = assign.NewKind[[]byte, int]("own")
 )
 
 // inputs are so many and so large that a worker's frame takes several messages.

@@ -92,6 +92,17 @@ func manages(t *testing.T, nc *nats.Conn, in string) {
 	if l, err := assign.GetLimits(ctx, c, own.Name()); err != nil || l.Concurrency == nil || *l.Concurrency != four {
 		t.Errorf("limits: %+v, %v", l, err)
 	}
+	for tries := 0; ; tries++ {
+		l, err := assign.GetLimits(ctx, c, double.Name())
+		note("the limits that the worker has declared", err)
+		if l.Declared != nil {
+			break
+		}
+		if tries > 30 {
+			t.Fatal("the worker has declared nothing within a minute")
+		}
+		time.Sleep(2 * time.Second) // virtual
+	}
 	note("restore", assign.RestoreLimits(ctx, c, own.Name()))
 	note("recur", assign.Recur(ctx, c, own, "often", "@every 1s", []byte("x")))
 	for tries := 0; ; tries++ {
