@@ -23,8 +23,15 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
 		Successor:  v.Successor(now, r), Candidates: candidates(v, r, now),
 	}
-	if last, ok := v.LastSign(r); ok {
+	dead, ended := v.DeadSince(r)
+	if ended {
+		info.Since = now.Sub(dead)
+	}
+	switch last, ok := v.LastSign(r); {
+	case ok:
 		info.LastSeen = max(now.Sub(last), 0)
+	case ended:
+		info.LastSeen = max(info.Since, 0)
 	}
 	if r.Form == record.FormRecord {
 		info.TTL = r.Role.TTL()

@@ -88,17 +88,27 @@ func promoted(t *testing.T, events <-chan event.Event) event.RolePromoted {
 	}
 }
 
-// TestDeadLeader: nobody has claimed the role of a session that was ended.
+// TestDeadLeader: nobody has claimed the role of a session that was ended. It is dead since that
+// end, however long the session had led, also for an observer that comes later.
 func TestDeadLeader(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		link := s.Link()
 		lead(t, open(t, s, instance("a"), link.Options()...), election.RoleConfig{Role: "r"})
 		o := observe(t, s)
+		time.Sleep(time.Hour)
 		open(t, s, instance("b")) // wants another role, and ends dead sessions all the same
 		link.Cut()
 		info := sees(t, o, "r", "dead", stateIs(election.RoleDead))
 		if info.Leader != "" || info.LastSeen < time.Second || info.LastSeen > 3*time.Second {
 			t.Errorf("after a was killed: %+v", info)
+		}
+		time.Sleep(time.Minute)
+		for name, o := range map[string]*election.Observer{"from before": o, "late": observe(t, s)} {
+			info, _ := o.Role("r")
+			if info.State != election.RoleDead || info.Since.Round(2*time.Second) != time.Minute ||
+				info.LastSeen < info.Since || info.LastSeen > info.Since+3*time.Second {
+				t.Errorf("observer %s, a minute after a was killed: %+v", name, info)
+			}
 		}
 		link.Heal()
 	})

@@ -82,8 +82,9 @@ type RoleInfo struct {
 	// State says whether the role is led. Only RoleLeading means that it is.
 	State Leadership `json:"state"`
 	// LastSeen is how long ago the last sign of the leader was seen or, while the role is dead or
-	// vacant, of the former leader: a heartbeat, or its giving up the role. An Observer counts from
-	// when the server stored the sign. 0 when none was seen.
+	// vacant, of the former leader: a heartbeat, or its giving up the role. While the role is dead
+	// and no sign was seen, the end of the session counts: the last sign was not later. An Observer
+	// counts from when the server stored the sign. 0 when none was seen.
 	LastSeen time.Duration `json:"last_seen,omitempty"`
 	// Leader is the instance that holds the role in a session that is not known to be dead, "" for
 	// none. See State for whether it leads.
@@ -104,7 +105,7 @@ type RoleInfo struct {
 	// Unreadable says that the record of the role cannot be read.
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Since is for how long this process has seen it so. An Observer counts from when the server
-	// stored the record.
+	// stored the record. While the role is dead, the end of the session counts, not the claim.
 	Since      time.Duration `json:"since"`
 	Successor  string        `json:"successor,omitempty"`
 	Candidates []Candidate   `json:"candidates,omitempty"`

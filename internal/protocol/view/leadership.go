@@ -44,6 +44,15 @@ func (v *View[P, R]) LastSign(r *Role[P, R]) (at record.Instant, ok bool) {
 	return at, at != Never
 }
 
+// DeadSince is when r was seen to be held by a session that has ended: the later one of the record
+// of r and of the end of that session. ok is false when r is not dead.
+func (v *View[P, R]) DeadSince(r *Role[P, R]) (at record.Instant, ok bool) {
+	if !r.Held() || !v.Dead(r.Role.Holder(), r.Role.Session) {
+		return Never, false
+	}
+	return max(r.Seen, v.peers[r.Role.Holder()].EndSeen), true
+}
+
 func (v *View[P, R]) lastSign(r *Role[P, R]) record.Instant {
 	if !r.Held() {
 		return r.led

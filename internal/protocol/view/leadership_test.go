@@ -94,6 +94,10 @@ func TestLeadership(t *testing.T) {
 		if got := w.Leadership(w.now, r); got != c.want || sign != c.sign {
 			t.Errorf("%s: %v, a sign %v ago; want %v, %v", c.name, got, sign, c.want, c.sign)
 		}
+		since, dead := w.DeadSince(r)
+		if dead != (c.want == Dead) || dead && (since < r.Seen || since < w.Peer(r.Role.Holder()).EndSeen || since > w.now) {
+			t.Errorf("%s: dead since %v, %t", c.name, since, dead)
+		}
 		if leads := w.Leader(r) != ""; leads != (c.want == Leading || c.want == Silent) {
 			t.Errorf("%s: a leader is named: %t", c.name, leads)
 		}

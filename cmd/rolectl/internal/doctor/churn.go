@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// recently is how long killed sessions count; their records stay for a day.
-	recently = time.Hour
 	// manyKilled is the number of killed sessions that is more than one crashed machine.
 	manyKilled = 3
 	// manyWrites is the number of writes to a role that is more than one hand-over, which takes
@@ -19,8 +17,10 @@ const (
 	manyWrites = 3
 )
 
-// churn looks for roles and sessions that keep changing.
+// churn looks for roles and sessions that keep changing. A killed session counts for as long as its
+// record stays in the bucket: twice the longest TTL of a session.
 func (x *examination) churn(watchFor time.Duration) {
+	recently := 2 * x.s.MaxTTL()
 	var killed []string
 	for _, r := range x.s.All() {
 		if r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Killed &&
@@ -35,7 +35,8 @@ func (x *examination) churn(watchFor time.Duration) {
 		calm = false
 		x.add(warning, "churn",
 			"check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
-			"others have ended %s within the last hour: %s", show.Count(len(killed), "session"), show.FirstFew(killed))
+			"others have ended %s within the last %s: %s", show.Count(len(killed), "session"), show.Age(recently),
+			show.FirstFew(killed))
 	}
 	for _, role := range slices.Sorted(maps.Keys(writes)) {
 		if writes[role] >= manyWrites {
@@ -45,7 +46,7 @@ func (x *examination) churn(watchFor time.Duration) {
 		}
 	}
 	if calm {
-		x.ok("churn", "others have ended %s within the last hour; no role keeps changing its leader",
-			show.Count(len(killed), "session"))
+		x.ok("churn", "others have ended %s within the last %s; no role keeps changing its leader",
+			show.Count(len(killed), "session"), show.Age(recently))
 	}
 }

@@ -156,11 +156,18 @@ func (l *Records) All() []Record {
 }
 
 // Age returns how long ago the server stored a record, by the server's clock.
-func (l *Records) Age(r Record) time.Duration {
+func (l *Records) Age(r Record) time.Duration { return max(l.Now().Sub(r.Time), 0) }
+
+// Now is the time by the server's clock.
+func (l *Records) Now() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(time.Now().Add(l.ahead).Sub(r.Time), 0)
+	return time.Now().Add(l.ahead)
 }
+
+// MaxTTL is the longest TTL that a session in the bucket may have. The record of a session that has
+// ended stays for twice as long.
+func (l *Records) MaxTTL() time.Duration { return l.bucket.MaxTTL() }
 
 // Close ends the watch and waits for its goroutine.
 func (l *Records) Close() {

@@ -57,7 +57,7 @@ type RoleState struct {
 	Leader           string              `json:"leader"` // "" for nobody
 	Epoch            uint64              `json:"epoch,omitempty"`
 	Session          uint64              `json:"session,omitempty"`
-	AgeSeconds       float64             `json:"age_seconds"`                     // of the record
+	AgeSeconds       float64             `json:"age_seconds"`                     // of the record; of its leader's end when dead
 	HeartbeatSeconds float64             `json:"heartbeat_age_seconds,omitempty"` // since the last sign of the leader
 	LastSeenSeconds  float64             `json:"last_seen_seconds,omitempty"`     // the same, or of the former leader
 	TTLSeconds       float64             `json:"ttl_seconds,omitempty"`
@@ -73,6 +73,7 @@ type RoleState struct {
 	Unreadable bool   `json:"unreadable,omitempty"`
 
 	Age          time.Duration `json:"-"`
+	Ended        time.Time     `json:"-"` // when the session of the leader ended, by the server's clock; zero unless dead
 	HeartbeatAge time.Duration `json:"-"`
 	TTL          time.Duration `json:"-"`
 	Newer        bool          `json:"-"` // unreadable because a later version wrote it
@@ -92,6 +93,9 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	}
 	if r, ok := s.Record(record.RoleKey(info.Role)); ok && r.Revision == info.Revision {
 		d.Age, d.Newer = s.Age(r), r.Form == record.FormNewer
+	}
+	if info.State == election.RoleDead { // not since it was claimed
+		d.Age, d.Ended = info.Since, s.Now().Add(-info.Since)
 	}
 	if info.Leader != "" && info.LastSeen > 0 {
 		d.HeartbeatAge, d.HeartbeatSeconds = info.LastSeen, d.LastSeenSeconds

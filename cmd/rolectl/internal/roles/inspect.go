@@ -42,9 +42,10 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 			if !ok {
 				return s.UnknownRole(args[0])
 			}
+			state := s.DescribeRole(info)
 			d := inspection{
-				Document: show.Of("role"), Bucket: a.Bucket, RoleState: s.DescribeRole(info),
-				Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all(),
+				Document: show.Of("role"), Bucket: a.Bucket, RoleState: state,
+				Revision: info.Revision, PublicKey: info.PublicKey, Terms: terms.all(state),
 			}
 			if r, ok := s.Record(terms.key); ok {
 				d.Problem = r.Problem

@@ -13,7 +13,7 @@ type term struct {
 	Leader string    `json:"leader"`
 	Epoch  uint64    `json:"epoch"`
 	Began  time.Time `json:"began"`
-	Ended  time.Time `json:"ended,omitzero"` // when it was vacated or claimed by another; zero while it lasts
+	Ended  time.Time `json:"ended,omitzero"` // when it was vacated, claimed by another, or lost its session; zero while it lasts
 	Reason string    `json:"reason,omitempty"`
 }
 
@@ -34,8 +34,7 @@ func (l *termLog) observe(r inventory.Record) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.terms); n > 0 && l.terms[n-1].Ended.IsZero() {
-		last := &l.terms[n-1]
+	if last := l.open(); last != nil {
 		last.Ended, last.Reason = r.Time, r.Role.Reason
 		if !r.Role.Vacant {
 			last.Reason = "claimed by another"
@@ -52,8 +51,24 @@ func (l *termLog) observe(r inventory.Record) {
 	}
 }
 
-func (l *termLog) all() []term {
+// open is the term that lasts, as far as the record tells, nil for none. The caller holds the lock.
+func (l *termLog) open() *term {
+	if n := len(l.terms); n > 0 && l.terms[n-1].Ended.IsZero() {
+		return &l.terms[n-1]
+	}
+	return nil
+}
+
+// all are the terms that were seen, of the role that d describes. A term whose session has ended
+// lasts in the record until another one claims the role.
+func (l *termLog) all(d inventory.RoleState) []term {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if last := l.open(); last != nil && !d.Ended.IsZero() {
+		last.Ended, last.Reason = d.Ended, "its session ended"
+		if d.Ended.Before(last.Began) { // both are the server's times, and the end is counted back from now
+			last.Ended = last.Began
+		}
+	}
 	return append([]term{}, l.terms...)
 }

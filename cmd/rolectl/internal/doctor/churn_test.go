@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// TestChurnCountsForTheTimeOfTombstones: a killed session counts for twice the bucket's longest
+// TTL, which the finding names. Older records, such as those of earlier versions, do not count.
+func TestChurnCountsForTheTimeOfTombstones(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		nc := natstest.Connect(t, s)
+		if _, err := natskv.Create(t.Context(), nc, natskv.Config{Bucket: "roles", MaxTTL: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv, err := js.KeyValue(t.Context(), "roles")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range manyKilled {
+			tombstone := []byte(`{"v":1,"session":7,"ttl_ms":1000,"beat":3,"state":"killed","by":"a"}`)
+			if _, err := kv.Put(t.Context(), fmt.Sprintf("c.lease.dead%d", i), tombstone); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l, err := inventory.OpenRecords(t.Context(), nc, natskv.Reach{}, "roles", false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		x := examination{s: &inventory.View{Records: l}, seen: &changes{beats: map[record.Peer]pulse{}}}
+		for _, c := range []struct {
+			after time.Duration
+			level severity
+			says  string
+		}{
+			{110 * time.Second, warning, "others have ended 3 sessions within the last 2m: dead0, dead1, dead2"},
+			{20 * time.Second, healthy, "others have ended 0 sessions within the last 2m;"},
+		} {
+			time.Sleep(c.after)
+			x.findings = nil
+			x.churn(time.Second)
+			if len(x.findings) != 1 || x.findings[0].Level != c.level || !strings.HasPrefix(x.findings[0].Message, c.says) {
+				t.Errorf("%v later: %+v, want %q", c.after, x.findings, c.says)
+			}
+		}
+	})
+}
