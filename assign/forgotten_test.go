@@ -49,15 +49,15 @@ func TestWaitForAnOutcomeThatIsKeptNoLonger(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // virtual
 		defer cancel()
 		if _, err := p.Wait(ctx); !errors.Is(err, assign.ErrTaskNotFound) {
-			t.Errorf("who waits now: %v", err)
+			t.Errorf("a client that waits now: %v", err)
 		}
 		select {
 		case err := <-waited:
 			if !errors.Is(err, assign.ErrTaskNotFound) {
-				t.Errorf("who has waited: %v", err)
+				t.Errorf("a client that has waited: %v", err)
 			}
 		case <-ctx.Done():
-			t.Error("who has waited waits on")
+			t.Error("a client that has waited still waits")
 		}
 	})
 }

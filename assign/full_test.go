@@ -58,7 +58,7 @@ func pacedly(t *testing.T, s *natsrun.Server, a *node, c *assign.Client) {
 		t.Fatal(err)
 	}
 	time.Sleep(fullFor)
-	natstest.Eventually(t, "who asks is told what is wrong", time.Minute, func() (bool, string) {
+	natstest.Eventually(t, "an overview says what is wrong", time.Minute, func() (bool, string) {
 		o, err := assign.GetOverview(t.Context(), c)
 		return strings.Contains(o.Trouble, "full"), fmt.Sprintf("%+v, %v", o, err)
 	})

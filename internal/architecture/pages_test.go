@@ -2,6 +2,7 @@ package architecture
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,54 @@ func TestPlainEnglish(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPlainConfigurations: the comments of configurations follow the rules too. People copy these
+// files.
+func TestPlainConfigurations(t *testing.T) {
+	found := 0
+	for _, path := range files(t, ".conf", ".service", ".yaml", ".yml", ".sh") {
+		for _, p := range hashComments(read(t, path)) {
+			found++
+			for _, s := range sentences(p) {
+				for _, fault := range stumbles(s) {
+					t.Errorf("%s: %s: %s", path, s, fault)
+				}
+				if l := length(s); l > mostWords {
+					t.Errorf("%s: %d words, more than %d: %s", path, l, mostWords, s)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d comments were found", found)
+	}
+}
+
+// hashComments are the comments of a configuration: lines that follow each other are one.
+func hashComments(text string) (all []string) {
+	open := false
+	for line := range strings.Lines(text) {
+		code, said, ok := strings.Cut(strings.TrimSpace(line), "#")
+		said = strings.TrimSpace(said)
+		alone := code == ""
+		switch {
+		case !ok || said == "":
+			open = false
+		case alone && open:
+			all[len(all)-1] += " " + said
+		default:
+			all, open = append(all, said), alone
+		}
+	}
+	return all
+}
+
+func TestHashComments(t *testing.T) {
+	got := hashComments("# One, and\n# more.\n#\n# Two.\na: 1 # three\n# Four\n")
+	if want := []string{"One, and more.", "Two.", "three", "Four"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -13,6 +13,13 @@ import (
 // relative begins a sentence with a clause in the place of a noun.
 var relative = regexp.MustCompile(`^(?:Who(?:ever)?|What(?:ever)?|Of what|That which)\b`)
 
+// headless begins a text with such a clause. Messages begin with a small letter, and a single word
+// can be a name. A clause with "what" may begin a message of a test, and not one for people.
+var (
+	headless       = regexp.MustCompile(`^(?:who(?:ever)?|whatever|of what|that which) \S+ \S`)
+	headlessThings = regexp.MustCompile(`^what (?:is|are|was|were|has|have|had) \S`)
+)
+
 // unidiomatic are phrases that readers stumble over, with what to write.
 var unidiomatic = []struct {
 	phrase *regexp.Regexp

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,6 +83,10 @@ func plainGo(t *testing.T, path, text string) (faults []string) {
 					add(at, s, fault)
 				}
 			}
+		}
+		if !strings.HasSuffix(said, "?") && (headless.MatchString(said) ||
+			headlessThings.MatchString(said) && !strings.HasSuffix(path, "_test.go")) {
+			add(at, said, "begins with a clause in the place of a noun")
 		}
 		switch {
 		case prefixChain.MatchString(said):
@@ -189,7 +194,13 @@ func longLines(files *token.FileSet, file *ast.File, path, text string) (faults 
 
 // sources are the Go files of the repository, those of nested modules and of every build tag
 // included.
-func sources(t *testing.T) (paths []string) {
+func sources(t *testing.T) []string {
+	t.Helper()
+	return files(t, ".go")
+}
+
+// files are the files of the repository with one of the endings, but for those in hidden folders.
+func files(t *testing.T, endings ...string) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		switch {
@@ -197,7 +208,7 @@ func sources(t *testing.T) (paths []string) {
 			return err
 		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root:
 			return filepath.SkipDir
-		case filepath.Ext(path) == ".go":
+		case slices.Contains(endings, filepath.Ext(path)):
 			path, err = filepath.Rel(root, path)
 			paths = append(paths, path)
 		}
@@ -212,11 +223,12 @@ func sources(t *testing.T) (paths []string) {
 func TestPlainGoFinds(t *testing.T) {
 	const source = "package p\n\n// Wh" + "at leads is told (10 s; from 300 ms).\n//\n" +
 		"//\tWhat is code.\nvar a = \"%d task\" + \"(s)\"\n\n" +
-		"// Names are joined, and so are their values.\nvar b = \"roles: \" + \"election: \" + c + \" was mend\" + \"ed\"\n"
+		"// Names are joined, and so are their values.\nvar b = \"roles: \" + \"election: \" + c + \" was mend\" + \"ed\"\n" +
+		"var n, w, m = \"who\", \"w" + "ho leads now: %v\", \"what" + " was read\"\n"
 	long := "// " + strings.Repeat("x", commentColumns) + "\nvar d = `" + strings.Repeat("y", lineColumns) + "`\nvar e" +
 		strings.Repeat("e", lineColumns) + " int\n"
 	faults := plainGo(t, "p.go", source+long)
-	if len(faults) != 7 {
+	if len(faults) != 9 {
 		t.Errorf("%d faults:\n%s", len(faults), strings.Join(faults, "\n"))
 	}
 }

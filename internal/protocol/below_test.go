@@ -66,7 +66,7 @@ func TestWritesBelowWhatWasKnown(t *testing.T) {
 					t.Errorf("has ended: %+v", ended)
 				}
 				if d, answered := g.done(9); what == "member" && (!answered || (d.Err != nil) != (told == "acknowledged")) {
-					t.Errorf("who waited for the member record was answered: %v, %v", answered, d.Err)
+					t.Errorf("the caller that waited for the member record was answered: %v, %v", answered, d.Err)
 				}
 			})
 		}

@@ -78,7 +78,7 @@ func loseClaim(t *testing.T, _ int, all *counts) {
 		r.put(fmt.Sprint("probe.", i))
 	}
 	began := time.Now()
-	natstest.Eventually(t, "who had claimed the role first does not lead it any more", patience, func() (bool, string) {
+	natstest.Eventually(t, "the first to claim the role does not lead it any more", patience, func() (bool, string) {
 		return !first.IsLeader(), fmt.Sprintf("at epochs %d and %d; the session: %v", first.Token().Epoch,
 			second.Token().Epoch, s.Err())
 	})

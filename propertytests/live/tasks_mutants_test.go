@@ -89,7 +89,7 @@ var taskMutants = mutants.Suite{
 			}},
 		},
 		{
-			Name: "who leads in view goes back", By: gated,
+			Name: "the leader in view goes back", By: gated,
 			Edits: []mutants.Edit{{"if info.Revision < g.highest {", "if info.Revision == 0 {"}},
 		},
 		{

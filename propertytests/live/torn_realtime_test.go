@@ -199,7 +199,7 @@ func loseTail(t *testing.T, _ int, all *counts) {
 		t.Fatal(err)
 	}
 
-	natstest.Eventually(t, "who has seen what is lost ends", patience, func() (bool, string) {
+	natstest.Eventually(t, "a session that has seen a lost record ends", patience, func() (bool, string) {
 		err := second.Session.Err()
 		return errors.Is(err, election.ErrStoreRegressed), fmt.Sprint(err)
 	})

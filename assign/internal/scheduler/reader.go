@@ -106,7 +106,7 @@ func (r *reader) readOn(ctx context.Context, last *uint64) error {
 }
 
 // errStopped is the end of a watch that the loop has stopped.
-var errStopped = errors.New("what was read lags behind the stream")
+var errStopped = errors.New("the records that were read lag behind the stream")
 
 // follow makes w the present watch.
 func (r *reader) follow(w *natskv.Watch) { r.watch, r.updates = w, w.C() }

@@ -117,7 +117,7 @@ func TestRecordLogFindsPlantedFaults(t *testing.T) {
 	expect(t, c.Violations(), []string{"hot loop"})
 
 	c = fresh()
-	c.take(stored("c.lease.a", 1, 0, "whatever it says"), time.Hour)
+	c.take(stored("c.lease.a", 1, 0, "noise"), time.Hour)
 	c.take(natskv.Entry{Key: "c.lease.a", Revision: 2, Marker: true}, time.Hour)
 	if expired := c.Expired(); len(expired) != 1 || expired[0].Key != "c.lease.a" || expired[0].Age < 0 ||
 		expired[0].Age > time.Minute {

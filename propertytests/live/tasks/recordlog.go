@@ -140,7 +140,7 @@ func (c *RecordLog) republished(m *nats.Msg) {
 	revision, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	stored, err2 := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	if err := errors.Join(err, err2); err != nil || !of {
-		c.fault(fmt.Errorf("what was republished at %s: %w: %v", m.Subject, err, m.Header))
+		c.fault(fmt.Errorf("republished record at %s: %w: %v", m.Subject, err, m.Header))
 		return
 	}
 	c.take(id, revision, stored, m.Header, m.Data)

@@ -58,7 +58,7 @@ var all = []mutants.Mutant{
 	{Name: "no sweep", Edits: []mutants.Edit{
 		{"\t\t\tm.sweep(rv)\n", "\t\t\t_ = m.sweep\n"},
 	}},
-	{Name: "who sees nothing judges", Edits: []mutants.Edit{
+	{Name: "a process that sees nothing judges", Edits: []mutants.Edit{
 		{"case !m.watchedWholeWait(p, from, due):", "case from > due:"},
 	}},
 	{Name: "no short beat before a claim", Edits: []mutants.Edit{
@@ -187,7 +187,7 @@ var all = []mutants.Mutant{
 	{Name: "each of many dead costs those behind it a moment", Edits: []mutants.Edit{
 		{"if rank < crowd {", "if rank >= 0 {"},
 	}, By: &manyDead},
-	{Name: "whatever record of a role is lost is waited for by L_max", Edits: []mutants.Edit{
+	{Name: "any record of a role that is lost is waited for by L_max", Edits: []mutants.Edit{
 		{"\tttl := v.UnreadTTL(r.lastTTL)\n", "\tttl := v.MaxTTL\n"},
 	}},
 	{Name: "views go back", Edits: []mutants.Edit{
@@ -311,7 +311,7 @@ var all = []mutants.Mutant{
 	{Name: "what stands at a known revision in another form is the known one", Edits: []mutants.Edit{
 		{"	return was != is\n", "	return false\n"},
 	}, By: &beside},
-	{Name: "who was put out by force comes back at once", Edits: []mutants.Edit{
+	{Name: "a leader put out by force comes back at once", Edits: []mutants.Edit{
 		{"\tm.startCoolDown(r)\n", ""},
 	}, By: &beside},
 	{Name: "a bucket that was recreated is not noticed", Edits: []mutants.Edit{
@@ -530,10 +530,10 @@ var all = []mutants.Mutant{
 	{Name: "a marker with a live lease is an end", Edits: []mutants.Edit{
 		{"err == nil && !l.Alive() {", "err == nil {"},
 	}, By: &beside},
-	{Name: "who has ended is forgotten at once", Edits: []mutants.Edit{
+	{Name: "an ended peer is forgotten at once", Edits: []mutants.Edit{
 		{"if p.Lease.Alive() || now.Sub(p.Seen) < Tombstone(v.MaxTTL) {", "if p.Lease.Alive() {"},
 	}, By: &beside},
-	{Name: "who has ended is never forgotten", Edits: []mutants.Edit{
+	{Name: "an ended peer is never forgotten", Edits: []mutants.Edit{
 		{"if p.Lease.Alive() || now.Sub(p.Seen) < Tombstone(v.MaxTTL) {", "if p.Form == record.FormRecord {"},
 	}, By: &beside},
 	{Name: "a tombstone that has left is waited for", Edits: []mutants.Edit{

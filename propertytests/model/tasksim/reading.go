@@ -120,7 +120,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		k, _ := r.value.(tickOf)
 		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.clock), Tick: k.tick})
 	default:
-		l.w.fail("what is %T at %s", r.value, r.subject)
+		l.w.fail("unexpected %T at %s", r.value, r.subject)
 	}
 }
 

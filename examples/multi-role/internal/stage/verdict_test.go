@@ -33,7 +33,7 @@ func TestWrong(t *testing.T) {
 	}
 	for _, f := range all {
 		stays := f.Rel == "stays"
-		if fault := wrong(f, Outcome{SHA256: "of what it was at that moment"}); stays != (fault != "") {
+		if fault := wrong(f, Outcome{SHA256: "of the input at that moment"}); stays != (fault != "") {
 			t.Errorf("%s: another digest is reported as %q", f.Rel, fault)
 		}
 	}

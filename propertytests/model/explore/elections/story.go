@@ -18,14 +18,14 @@ var verbNames = [...]string{
 	"ticks", "its request arrives", "hears the answer", "gives up waiting for the answer", "the watch delivers",
 	"the watch continues",
 	"watches again", "its work has drained", "its question arrives", "hears the answer to its question",
-	"what was asked of it arrives", "continues", "starts",
+	"a request to it arrives", "continues", "starts",
 	"joins its roles", "time passes", "WATCHES A REPLICA THAT LAGS", "A REQUEST IS DELAYED", "AN ANSWER IS DELAYED",
 	"ITS WATCH STALLS",
 	"ITS WORK IS SLOW TO DRAIN", "CRASHES", "IS PAUSED", "AN OPERATOR EVICTS THE LEADER", "A MARKER COVERS ITS LEASE",
 	"A MARKER COVERS THE ROLE", "IS ASKED TO STEP DOWN", "IS ASKED TO TRANSFER A ROLE", "IS CLOSED",
 	"AN ANSWER COMES TWICE",
 	"A REQUEST COMES TWICE", "A REQUEST COMES TWICE AND THE REFUSAL IS HEARD FIRST", "ITS WATCH IS REPLACED",
-	"ITS QUESTION COMES TWICE", "THE ANSWER TO ITS QUESTION COMES TWICE", "WHAT WAS ASKED OF IT COMES TWICE",
+	"ITS QUESTION COMES TWICE", "THE ANSWER TO ITS QUESTION COMES TWICE", "A REQUEST TO IT COMES TWICE",
 }
 
 // Tell makes a move again.

@@ -99,7 +99,7 @@ func (x *Model) member(w *World, v moveKind, i, n int) error {
 		}[v]
 		return x.end(w, i, n, verb)
 	default:
-		return fmt.Errorf("what is move %d", v)
+		return fmt.Errorf("unknown move %d", v)
 	}
 	w.members[i] = x.keepMember(i, &m)
 	return nil
