@@ -14,23 +14,25 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// BenchmarkLivedBucket: in a bucket in which many sessions have ended, from connecting until a
-// session leads a vacant role. Records of ended sessions leave after twice the longest TTL: of
-// 50,000 sessions that ended evenly over a day 140 are left.
+// BenchmarkLivedBucket: in a bucket in which many sessions have ended, or many roles were led, from
+// connecting until a session leads a vacant role. Records of ended sessions leave after twice the
+// longest TTL: of 50,000 sessions that ended evenly over a day 140 are left. The names of former
+// roles stay for a day.
 func BenchmarkLivedBucket(b *testing.B) {
-	for _, ended := range []int{0, 140, 1_000, 8_000} {
-		b.Run(fmt.Sprint("ended=", ended), func(b *testing.B) {
-			const rounds = 20
+	for _, lived := range []struct{ ended, former, rounds int }{
+		{0, 0, 20}, {140, 0, 20}, {1_000, 0, 20}, {8_000, 0, 20}, {0, 20_000, 10}, {0, 400_000, 5},
+	} {
+		b.Run(fmt.Sprintf("ended=%d/former=%d", lived.ended, lived.former), func(b *testing.B) {
 			s := natstest.Server(b, natstest.Listen)
 			nc := natstest.Connect(b, s)
 			bucket, err := natskv.Create(b.Context(), nc, natskv.Config{Bucket: "roles"})
 			if err != nil {
 				b.Fatal(err)
 			}
-			bury(b, nc, bucket, ended)
+			bury(b, nc, bucket, lived.ended, lived.former)
 			var took sample
 			for b.Loop() {
-				for range rounds {
+				for range lived.rounds {
 					l := newLedger()
 					began := time.Now()
 					p := join(b, s, election.SessionConfig{Bucket: "roles", InstanceID: fmt.Sprint("a", len(took.all))})
@@ -81,8 +83,8 @@ func BenchmarkRoleNames(b *testing.B) {
 }
 
 // bury writes what is left of sessions that have ended evenly over the last minute, half of them
-// closed and half killed.
-func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
+// closed and half killed, and of roles that were given up.
+func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, ended, former int) {
 	b.Helper()
 	w, err := natskv.NewWriter(nc, bucket)
 	if err != nil {
@@ -100,7 +102,7 @@ func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
 			open.Done()
 		})
 	}
-	for i := range n {
+	for i := range ended {
 		p := record.Peer{Class: record.Candidate, Instance: fmt.Sprintf("pod-7d4b9c6f5-%05d", i)}
 		l := record.Lease{
 			V: record.Version, Session: 1_790_000_000_000_000 + uint64(i), Nonce: fmt.Sprintf("%026d", i), State: record.Closed,
@@ -109,9 +111,16 @@ func bury(b *testing.B, nc *nats.Conn, bucket *natskv.Bucket, n int) {
 			l.State, l.By = record.Killed, "another"
 		}
 		put(natskv.Write{Key: record.LeaseKey(p), Value: record.Encode(l), Delete: true})
-		if i < n/6 { // the markers of the last lease time, ten seconds
+		if i < ended/6 { // the markers of the last lease time, ten seconds
 			put(natskv.Write{Key: record.MemberKey(p), Delete: true})
 		}
+		if i%500 == 499 {
+			open.Wait()
+		}
+	}
+	for i := range former {
+		vacant := record.Role{V: record.Version, Vacant: true, By: "a", Reason: "stepped down", TTLms: 10_000}
+		put(natskv.Write{Key: record.RoleKey(fmt.Sprintf("tenant-%06d", i)), Value: record.Encode(vacant)})
 		if i%500 == 499 {
 			open.Wait()
 		}
