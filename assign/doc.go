@@ -112,8 +112,10 @@
 //     or another marker, before they submit a task with a unique key.
 //   - u.<digest> says which task has a unique key, and over which revision of q.<task> the task is
 //     submitted. Clients write it after the reservation and before the submission, over a revision
-//     at which no open task had the key, or in one step with a requeue. The scheduler empties it,
-//     over the revision that it has read.
+//     at which no open task had the key. A requeue replaces the outcome in the same way, and needs
+//     no reservation. A client that wants a key for which a requeue may be under way writes the
+//     outcome of that task again before, over the revision that it has read. The scheduler empties
+//     the key, over the revision that it has read.
 //   - t.<task> is a note with the facts that a later attempt must know. The scheduler writes
 //     it, under its seal.
 //   - c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.

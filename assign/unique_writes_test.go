@@ -1,8 +1,10 @@
 package assign_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,5 +136,102 @@ func TestUniqueKeyOfAClientThatIsGone(t *testing.T) {
 			"Nats-Expected-Last-Subject-Sequence": {fmt.Sprint(place.Sequence)},
 		}}
 		refused("the submission of a client that was shut out", late)
+	})
+}
+
+// TestUniqueKeyOfARequeueThatIsGone: a client was about to submit a dead task again: it has taken
+// the key, and is gone. The next one that wants the key gets it, and what the first may still have
+// sent is refused. The dead task is still there, and keeps its time.
+func TestUniqueKeyOfARequeueThatIsGone(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		var fixed atomic.Bool
+		n := newNode(t, s, "a", breaking(t, &fixed))
+		c := New(t, s)
+		id := dies(t, c, assign.WithUnique("k"))
+		n.close(t)
+		nc := natstest.Connect(t, s)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := js.Stream(t.Context(), "TASKS_"+testNS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead, err := stream.GetLastMsgForSubject(t.Context(), stored+"q."+id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := assign.Get(t.Context(), c, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := records(t, nc, "u.>")[0]
+		record := fmt.Sprintf(`{"v":2,"task":%q,"at":%d,"kind":"brittle","key":"k"}`, id, dead.Sequence)
+		if _, err := js.Publish(t.Context(), stored+key, []byte(record)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // virtual: when the task ended is kept too
+		p, err := assign.Submit(t.Context(), c, brittle, "in", assign.WithUnique("k"))
+		if err != nil || p.ID() == id || p.Existing() {
+			t.Fatalf("%v, %v", p, err)
+		}
+		if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: dead.Subject, Data: dead.Data, Header: nats.Header{
+			"Task": dead.Header["Task"], "Task-Keys": dead.Header["Task-Keys"],
+			"Nats-Expected-Last-Subject-Sequence": {fmt.Sprint(dead.Sequence)},
+		}}); err == nil {
+			t.Error("the requeue of a client that was shut out was stored")
+		}
+		after, err := assign.Get(t.Context(), c, id)
+		if err != nil || after.State != assign.StateDead || !after.Ended.Equal(before.Ended) || after.Error != before.Error ||
+			!after.KeptUntil.After(before.KeptUntil) {
+			t.Errorf("%+v, %v; before %+v", after, err, before)
+		}
+		if err := assign.Requeue(t.Context(), c, id); !errors.Is(err, assign.ErrKeyTaken) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestRequeueOfAKeyedTaskIsSingleWrites: also one whose answers are lost, which is one.
+func TestRequeueOfAKeyedTaskIsSingleWrites(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		var fixed atomic.Bool
+		newNode(t, s, "a", breaking(t, &fixed))
+		c, link := lossyClient(t, s)
+		id := dies(t, c, assign.WithUnique("k"))
+		fixed.Store(true)
+		nc := natstest.Connect(t, s)
+		natstest.Republish(t, nc, "TASKS_"+testNS, stored+">", "kept.>")
+		sub, err := nc.SubscribeSync("kept.>")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		loseAnswers(t, link, func() error { return assign.Requeue(t.Context(), c, id) })
+		if _, err := assign.Find(c, brittle, id).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // virtual: for whatever comes late
+		submissions := 0
+		for n, _, _ := sub.Pending(); n > 0; n-- {
+			m, err := sub.NextMsg(time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if batch := m.Header.Get("Nats-Batch-Id"); batch != "" {
+				t.Errorf("%s was stored by the batch %s", m.Subject, batch)
+			}
+			if m.Subject == "kept.q."+id && m.Header.Get("Task-Outcome") == "" {
+				submissions++
+			}
+		}
+		if submissions != 1 {
+			t.Errorf("%d submissions", submissions)
+		}
 	})
 }

@@ -51,16 +51,10 @@ type line struct {
 	writer *natskv.Writer
 	intake *intake
 	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
-	// together holds a token for each batch that is under way. The server takes 50 at once for a
-	// stream, from all clients together, and refuses the others.
-	together chan struct{}
 	// other is set when another stream has the name of this one.
 	other atomic.Pointer[error]
 	wg    sync.WaitGroup
 }
-
-// maxTogether is how many batches of one client may be under way at once.
-const maxTogether = 8
 
 // Around is what goes around the submissions of a client; nil for nothing.
 type Around func(ctx context.Context, s *Submission, data []byte, store StoreFunc) (Handle, error)
@@ -122,7 +116,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		return nil, c.offline(err)
 	}
 	c.sub = record.TalkOf(c.cfg.Namespace, opened.Identity().ID)
-	l := &line{stream: opened, together: make(chan struct{}, maxTogether)}
+	l := &line{stream: opened}
 	leave, err := c.listen(c.prefix, c.prefix+".*")
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)

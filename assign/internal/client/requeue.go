@@ -37,9 +37,9 @@ func (c *Client) Requeue(ctx context.Context, id string, input []byte) error {
 // that was read.
 //
 // When the answer is lost, the same write is tried again. Only a requeue replaces the outcome of a
-// dead task; the scheduler may write it again as it is. So a record at a later revision that is not
-// the outcome of the same attempt proves that the task was requeued since the first look, by this
-// client or another: once is enough.
+// dead task; the scheduler and other clients may write it again as it is. So a record at a later
+// revision that is not the outcome of the same attempt proves that the task was requeued since the
+// first look, by this client or another: once is enough.
 func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) error {
 	pace := newPace()
 	var dead uint64 // the revision of the outcome that is to be replaced
@@ -77,9 +77,7 @@ func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) 
 	}
 }
 
-// revive tries once. A task with a unique key takes the key again, in the same step: the scheduler
-// frees the key for the outcome that is being replaced, and must find that the key's record has
-// changed.
+// revive tries once. A task with a unique key takes the key before.
 func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o *record.Outcome,
 	e *natskv.Entry,
 ) error {
@@ -107,28 +105,15 @@ func (c *Client) revive(ctx context.Context, l *line, id string, input []byte, o
 	case key != "" && c.sealer == nil: // its workers take nothing that is not sealed
 		return &taskerr.SealedError{Task: id, Part: string(sealed.Input), Key: key, Err: taskerr.ErrUnknownKey}
 	}
-	ops := []natskv.Write{{Key: record.QueueKey + id, Value: input, Header: h, Expect: e.Revision}}
+	op := natskv.Write{Key: record.QueueKey + id, Value: input, Header: h, Expect: e.Revision}
 	keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 	if err != nil {
 		return err
 	}
 	if keys != nil && keys.Unique != "" {
-		holder, expect, err := c.holder(ctx, l, keys.Unique)
-		switch {
-		case err != nil:
-			return err
-		case holder == id:
-			return errLags // the outcome was read elsewhere
-		case holder != "":
-			return fmt.Errorf("%w: %s", taskerr.ErrKeyTaken, holder)
-		}
-		value, err := record.EncodeUnique(record.Unique{Task: id, At: e.Revision, Kind: o.Kind})
-		if err != nil {
-			return err
-		}
-		ops = []natskv.Write{{Key: record.UniqueKey + keys.Unique, Value: value, Expect: expect}, ops[0]}
+		return c.requeueUnique(ctx, l, id, record.Unique{Kind: o.Kind}, keys.Unique, op)
 	}
-	switch r, err := c.write(ctx, l, ops...); {
+	switch r, err := c.write(ctx, l, op); {
 	case err != nil:
 		return err
 	case r.Outcome != natskv.Won:

@@ -90,22 +90,11 @@ func (c *Client) writeFirst(ctx context.Context, l *line, op natskv.Write, named
 	return answerOf(ctx, answered)
 }
 
-// write submits writes that are stored all or none, and waits for their result, or for the end of
-// ctx. It returns only errors that trying again does not cure.
-func (c *Client) write(ctx context.Context, l *line, ops ...natskv.Write) (natskv.Result, error) {
+// write submits a write, and waits for its result, or for the end of ctx. It returns only errors
+// that trying again does not cure.
+func (c *Client) write(ctx context.Context, l *line, op natskv.Write) (natskv.Result, error) {
 	answered := make(chan natskv.Result, 1) // one answer, and the writer must not wait
-	done := func(r natskv.Result) { answered <- r }
-	if len(ops) == 1 {
-		l.writer.Submit(ops[0], submitWithin, done)
-	} else {
-		select {
-		case l.together <- struct{}{}:
-			defer func() { <-l.together }()
-		case <-ctx.Done():
-			return natskv.Result{}, ctx.Err()
-		}
-		l.writer.SubmitEach(ops, submitWithin, done)
-	}
+	l.writer.Submit(op, submitWithin, func(r natskv.Result) { answered <- r })
 	return answerOf(ctx, answered)
 }
 

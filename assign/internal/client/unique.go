@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/unique"
@@ -31,8 +32,9 @@ type claim struct {
 	l      *line
 	digest string
 	pace   *backoff.ExponentialBackOff
-	last   error  // why it has to be tried again
-	kind   string // of the task that was read last
+	last   error        // why it has to be tried again
+	kind   string       // of the task that was read last
+	ended  natskv.Entry // the outcome that was read last
 }
 
 func (c *Client) claim(l *line, digest string) *claim {
@@ -60,60 +62,75 @@ func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op nat
 			}
 			return a.Task, nil
 		case unique.TakeKey:
-			value, err := record.EncodeUnique(record.Unique{Task: s.ID, At: a.At, Kind: s.Kind, Key: s.Unique})
-			if err != nil {
-				return "", err
-			}
-			if err := k.write(ctx, natskv.Write{
-				Key: record.UniqueKey + k.digest, Value: value, Expect: a.Expect,
-			}, m.Wrote); err != nil {
+			if err := k.take(ctx, a, record.Unique{Kind: s.Kind, Key: s.Unique}, &m); err != nil {
 				return "", err
 			}
 		case unique.Store:
 			op.Expect = a.Expect
-			if err := k.write(ctx, op, m.Wrote); err != nil {
+			if err := k.write(ctx, op, &m); err != nil {
 				return "", err
 			}
+		case unique.Pause:
+			if err := k.retry(ctx, cmp.Or(k.last, errLags)); err != nil {
+				return "", err
+			}
+			m.Paused()
 		default:
-			reserved := func(o protocolrecord.Outcome, revision uint64) { m.Wrote(o, revision) }
-			if err := k.step(ctx, a, &m, reserved); err != nil {
+			if err := k.step(ctx, a, &m); err != nil {
 				return "", err
 			}
 		}
 	}
 }
 
-// holder is the open task that has a unique key, or "" and the revision at which the key's record
-// may be replaced.
-func (c *Client) holder(ctx context.Context, l *line, digest string) (id string, expect uint64, err error) {
-	k, f := c.claim(l, digest), unique.NewFinder()
+// requeueUnique tries once to store the submission of a dead task, which replaces the outcome that
+// was read.
+func (c *Client) requeueUnique(ctx context.Context, l *line, id string, of record.Unique, digest string,
+	op natskv.Write,
+) error {
+	k, m := c.claim(l, digest), unique.NewRequeuer(id, op.Expect)
 	for {
-		switch a := f.Next(); a.Do {
+		var err error
+		switch a := m.Next(); a.Do {
+		case unique.Stored:
+			return nil
 		case unique.Taken:
-			return a.Task, 0, nil
-		case unique.Free:
-			return "", a.Expect, nil
+			return fmt.Errorf("%w: %s", taskerr.ErrKeyTaken, a.Task)
+		case unique.Pause: // the outcome may be another one
+			return cmp.Or(k.last, errLags)
+		case unique.TakeKey:
+			err = k.take(ctx, a, of, &m)
+		case unique.Store:
+			err = k.write(ctx, op, &m)
 		default:
-			reserved := func(o protocolrecord.Outcome, _ uint64) { f.Wrote(o) }
-			if err := k.step(ctx, a, &f, reserved); err != nil {
-				return "", 0, err
-			}
+			err = k.step(ctx, a, &m)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// machine is a unique.Submitter or a unique.Finder.
+// machine is a unique.Submitter or a unique.Requeuer.
 type machine interface {
 	Key(unique.Key)
 	Place(unique.Place)
-	Paused()
+	Wrote(protocolrecord.Outcome, uint64)
 }
 
-// step carries out an action that both machines have. A record that cannot be read now is read
-// again after a while. It returns only errors that trying again does not cure.
-func (k *claim) step(ctx context.Context, a unique.Action, m machine,
-	reserved func(protocolrecord.Outcome, uint64),
-) error {
+// take writes the record of the key.
+func (k *claim) take(ctx context.Context, a unique.Action, of record.Unique, m machine) error {
+	of.Task, of.At = a.Task, a.At
+	value, err := record.EncodeUnique(of)
+	if err != nil {
+		return err
+	}
+	return k.write(ctx, natskv.Write{Key: record.UniqueKey + k.digest, Value: value, Expect: a.Expect}, m)
+}
+
+// step carries out an action that all machines have. A record that cannot be read now is read again
+// after a while. It returns only errors that trying again does not cure.
+func (k *claim) step(ctx context.Context, a unique.Action, m machine) error {
 	switch a.Do {
 	case unique.ReadKey:
 		key, err := k.key(ctx)
@@ -130,12 +147,9 @@ func (k *claim) step(ctx context.Context, a unique.Action, m machine,
 	case unique.Reserve:
 		return k.write(ctx, natskv.Write{
 			Key: record.QueueKey + a.Task, Delete: true, TTL: reservedFor, Expect: a.Expect,
-		}, reserved)
-	default:
-		if err := k.retry(ctx, cmp.Or(k.last, errLags)); err != nil {
-			return err
-		}
-		m.Paused()
+		}, m)
+	case unique.Rewrite:
+		return k.write(ctx, record.Again(&k.ended), m)
 	}
 	return nil
 }
@@ -156,13 +170,13 @@ var outcomes = [...]protocolrecord.Outcome{
 	natskv.Unknown: protocolrecord.Unknown, natskv.Won: protocolrecord.Won, natskv.Refused: protocolrecord.Refused,
 }
 
-func (k *claim) write(ctx context.Context, op natskv.Write, wrote func(protocolrecord.Outcome, uint64)) error {
+func (k *claim) write(ctx context.Context, op natskv.Write, m machine) error {
 	r, err := k.Client.write(ctx, k.l, op)
 	if err != nil {
 		return err
 	}
 	k.last = r.Err
-	wrote(outcomes[r.Outcome], r.Revision)
+	m.Wrote(outcomes[r.Outcome], r.Revision)
 	return nil
 }
 
@@ -205,7 +219,7 @@ func (k *claim) place(ctx context.Context, id string) (unique.Place, error) {
 	case e.Revision == 0 || e.Marker:
 		p.Holds = unique.Nothing
 	case len(e.Header[record.HeaderOutcome]) > 0:
-		p.Holds = unique.Ended
+		p.Holds, k.ended = unique.Ended, e
 	default:
 		if keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys])); err == nil && keys != nil &&
 			keys.Unique == k.digest {

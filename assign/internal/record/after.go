@@ -110,7 +110,30 @@ func Restay(e *natskv.Entry, stay bool) (op natskv.Write, ok bool) {
 	if stays == stay || stay && until.IsZero() {
 		return op, false
 	}
-	op = natskv.Write{Key: e.Key, Value: e.Value, Expect: e.Revision}
+	op = again(e)
+	if stay {
+		op.Header = append(op.Header, KeptHeader(until.Sub(e.Time)))
+	} else {
+		op.TTL = retention
+	}
+	return op, true
+}
+
+// Again is the write that replaces an outcome by itself, so that it has another revision. It stays
+// as before, or its retention begins again.
+func Again(e *natskv.Entry) natskv.Write {
+	op := again(e)
+	if retention, stays := Stays(e.Header); stays {
+		op.Header = append(op.Header, KeptHeader(retention))
+	} else if until := e.KeptUntil(); !until.IsZero() {
+		op.TTL = until.Sub(e.Time)
+	}
+	return op
+}
+
+// again is the write without what it says about how long the outcome is kept.
+func again(e *natskv.Entry) natskv.Write {
+	op := natskv.Write{Key: e.Key, Value: e.Value, Expect: e.Revision}
 	for _, name := range slices.Sorted(maps.Keys(e.Header)) {
 		if value := First(e.Header[name]); value != "" && name != headerKept && name != HeaderEnded &&
 			!strings.HasPrefix(name, "Nats-") { // those are the server's
@@ -118,12 +141,7 @@ func Restay(e *natskv.Entry, stay bool) (op natskv.Write, ok bool) {
 		}
 	}
 	op.Header = append(op.Header, natskv.Field{Name: HeaderEnded, Value: EndedAt(e).UTC().Format(time.RFC3339Nano)})
-	if stay {
-		op.Header = append(op.Header, KeptHeader(until.Sub(e.Time)))
-	} else {
-		op.TTL = retention
-	}
-	return op, true
+	return op
 }
 
 // WithoutWaiting is the policy of a task that is submitted again and waits for nothing.

@@ -85,6 +85,15 @@ func TestAnOutcomeIsWrittenAgainAsItIs(t *testing.T) {
 	if !needed || op.Expect != 8 || op.TTL != time.Hour || len(op.Header) != 4 {
 		t.Fatalf("%+v", op)
 	}
+	for _, entry := range []*natskv.Entry{&e, &stays} { // it is kept as before
+		again := Again(entry)
+		after := natskv.Entry{Time: at.Add(2 * time.Hour), Header: stored(again.Header)}
+		_, before := Stays(entry.Header)
+		if retention, stays := Stays(after.Header); stays != before || stays && retention != time.Hour ||
+			!stays && again.TTL != time.Hour || again.Expect != entry.Revision || !EndedAt(&after).Equal(at) {
+			t.Errorf("%+v is written again as %+v", entry, again)
+		}
+	}
 	last := natskv.Entry{Time: at.Add(2 * time.Hour), Header: stored(op.Header)}
 	if got := EndedAt(&last); !got.Equal(at) {
 		t.Errorf("it ended at %v, want %v", got, at)

@@ -110,6 +110,8 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		if _, a.settled.Kept = record.Stays(e.Header); a.settled.Kept || !a.rules.Ready() {
 			// it matters to tasks that wait for it, and to workers that still run the task
 			a.settled.Status, a.settled.Attempt = record.EndedAs(e)
+			keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
+			a.settled.Keyed = err == nil && keys != nil && keys.Unique != ""
 		}
 		a.step(&a.settled)
 		a.announcer.shown(id)

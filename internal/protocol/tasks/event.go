@@ -39,13 +39,15 @@ type (
 
 	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and
 	// the Attempt that it names count as long as the books are not complete; zero: not known. Kept
-	// says that it stays until it is released: then its Status is known.
+	// says that it stays until it is released: then its Status is known. Keyed says that a
+	// submission with a unique key may be about to replace it.
 	Settled struct {
 		ID       string
 		Revision uint64
 		Status   Status
 		Attempt  Attempt
 		Kept     bool
+		Keyed    bool
 	}
 
 	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait

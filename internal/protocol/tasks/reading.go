@@ -20,7 +20,9 @@ func (e Submitted) apply(s *Scheduler) {
 
 func (e Settled) apply(s *Scheduler) {
 	s.remind(e)
-	delete(s.places, e.ID)
+	if delete(s.places, e.ID); e.Keyed && !s.settled {
+		s.places[e.ID] = e.Revision
+	}
 	if o, was := s.unveil(e.ID, e.Revision); was {
 		s.eraseOf(e.ID, o.noted, o.saved)
 		s.dropCancel(e.ID)

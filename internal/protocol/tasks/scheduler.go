@@ -60,7 +60,7 @@ type Scheduler struct {
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
 	uniques map[string]unique // by key: records whose task is not on the books
-	places  map[string]uint64 // revisions of reservations that were read in the beginning, by task
+	places  map[string]uint64 // what submissions with keys may replace, as it was read in the beginning: revisions by task
 
 	nextBound   Instant             // by the stream's clock: the end of the first override of limits
 	recurs      map[string]*recur   // by name

@@ -171,7 +171,8 @@ func TestUniqueKeysThatAreLeft(t *testing.T) {
 }
 
 // TestUniqueKeyOfATaskToCome: a key whose task is not there is freed unless its reservation is:
-// then the submission may be under way. A later record of the place proves that it is not.
+// then the submission may be under way. The outcome of a dead task is like a reservation. A later
+// record of the place proves that nothing is to come.
 func TestUniqueKeyOfATaskToCome(t *testing.T) {
 	b := newBooks(t)
 	b.step(Reserved{ID: "coming", Revision: 1})
@@ -181,11 +182,14 @@ func TestUniqueKeyOfATaskToCome(t *testing.T) {
 	b.step(Reserved{ID: "ended", Revision: 6})
 	b.step(UniqueSeen{Key: "c", Revision: 7, Task: "ended", At: 6})
 	b.step(Settled{ID: "ended", Revision: 8})
+	b.step(Settled{ID: "dead", Revision: 9, Keyed: true})
+	b.step(UniqueSeen{Key: "d", Revision: 10, Task: "dead", At: 9})
 	b.step(CaughtUp{})
-	freed := findAll[FreeUnique](b.seal(9))
+	freed := findAll[FreeUnique](b.seal(11))
 	if len(freed) != 2 || freed[0].Key != "b" || freed[1].Key != "c" {
 		t.Errorf("%+v", freed)
 	}
+	b.step(Submitted{ID: "dead", Revision: 19, Policy: policy, Keys: &Keys{Unique: "d"}})
 	b.step(Submitted{ID: "coming", Revision: 20, Policy: policy, Keys: &Keys{Unique: "a"}})
 	effects := b.step(Settled{ID: "coming", Revision: 21})
 	if f, ok := find[FreeUnique](effects); !ok || f.Key != "a" || f.Expect != 2 {
@@ -206,5 +210,19 @@ func TestUniqueKeyBetweenTheSeals(t *testing.T) {
 	b.step(Submitted{ID: "x", Revision: 9, Policy: policy, Keys: &Keys{Unique: "u"}})
 	if f, ok := find[FreeUnique](b.step(Settled{ID: "x", Revision: 10})); !ok || f.Expect != 7 {
 		t.Error("its key is not freed in the end")
+	}
+}
+
+// TestUniqueKeyTakenTooLate: a client submits a dead task again that was already. Its record of the
+// key is freed with the task.
+func TestUniqueKeyTakenTooLate(t *testing.T) {
+	b := newBooks(t)
+	b.step(CaughtUp{})
+	b.seal(4)
+	b.step(UniqueSeen{Key: "u", Revision: 7, Task: "x", At: 6})
+	b.step(Submitted{ID: "x", Revision: 8, Policy: policy, Keys: &Keys{Unique: "u"}})
+	b.step(UniqueSeen{Key: "u", Revision: 9, Task: "x", At: 6})
+	if f, ok := find[FreeUnique](b.step(Settled{ID: "x", Revision: 10})); !ok || f.Expect != 9 {
+		t.Errorf("%+v", f)
 	}
 }

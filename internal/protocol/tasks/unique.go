@@ -23,16 +23,19 @@ func (e UniqueSeen) apply(s *Scheduler) {
 		delete(s.uniques, e.Key)
 		return
 	}
+	// A client has seen the outcome before, and not that the task was submitted over it: it comes
+	// too late. A record without At was stored in one step with a submission.
+	if t := s.tasks.get(e.Task); t != nil && t.uniqueAt > 0 && t.unique() == e.Key && 0 < e.At && e.At < t.revision {
+		t.uniqueAt = e.Revision
+		return
+	}
 	s.uniques[e.Key] = unique{e.Revision, e.Task, e.At}
 }
 
 // apply takes note of a reservation until all has been read. A task of its id that the books have
 // has ended.
 func (e Reserved) apply(s *Scheduler) {
-	Settled{ID: e.ID, Revision: e.Revision}.apply(s)
-	if !s.settled {
-		s.places[e.ID] = e.Revision
-	}
+	Settled{ID: e.ID, Revision: e.Revision, Keyed: true}.apply(s)
 }
 
 // holdUnique lets a task hold the record of its key, which was read before it. A record that is
@@ -59,11 +62,11 @@ func (s *Scheduler) free(key string, revision uint64) {
 // tidyUniques frees the keys of tasks that have ended before, or never came. The record comes
 // before its task's in the stream, so it is not looked at before all has been read.
 //
-// Invariant: a submission that is still to come finds its reservation in the stream, where the
-// reading has shown it. The key of such a task stays: its client, or the next one that wants the
-// key, or the next scheduler deals with it. So does a key that was taken after the first of our two
-// seals: there the submission may have taken the place of the reservation before the reading came
-// to it, and stand behind the second seal.
+// Invariant: a submission that is still to come finds its reservation in the stream, or the outcome
+// of the task that is submitted again, where the reading has shown it. The key of such a task
+// stays: its client, or the next one that wants the key, or the next scheduler deals with it. So
+// does a key that was taken after the first of our two seals: there the submission may have taken
+// the place of the reservation before the reading came to it, and stand behind the second seal.
 func (s *Scheduler) tidyUniques() {
 	for _, key := range slices.Sorted(maps.Keys(s.uniques)) {
 		u := s.uniques[key]

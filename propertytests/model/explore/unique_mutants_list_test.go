@@ -8,6 +8,13 @@ func inUnique(name string) *mutants.Test { return in("^TestUnique$", name) }
 // keyless is the configuration in which somebody submits a task without a key under the same id.
 const keyless = "one id with and without a key"
 
+// requeued is the one in which a dead task is submitted again, and tidied the rule by which a
+// scheduler frees keys in it.
+const (
+	requeued = "submitted again"
+	tidied   = "p.holds != submission && p.revision != k.at"
+)
+
 var uniqueMutants = []mutants.Mutant{
 	{Name: "a task under way is not shut out", By: inUnique("two clients"), Edits: []mutants.Edit{
 		{"f.next = Action{Do: Reserve, Task: f.key.Task, Expect: p.Revision}", "f.free()"},
@@ -24,16 +31,22 @@ var uniqueMutants = []mutants.Mutant{
 		{"\ts.key, s.mine = k.Revision, 0\n", "\ts.key, s.mine, s.held = k.Revision, 0, true\n"},
 		{"\teager bool // nothing was read so far\n", "\teager bool // nothing was read so far\n\theld  bool\n"},
 	}},
-	{Name: "an earlier life of a task is believed", By: inUnique("submitted again"), Edits: []mutants.Edit{
+	{Name: "an earlier life of a task is believed", By: inUnique(requeued), Edits: []mutants.Edit{
 		{"case p.Revision <= f.key.At:", "case p.Holds > Ended:"},
 	}},
 	{Name: "the key of a task is freed that is about to come", By: inUnique("undisturbed"), Edits: []mutants.Edit{
-		{"(p.holds != reservation || p.revision != k.at)", "(p.holds != reservation || p.revision >= k.at)"},
+		{tidied, tidied + " || p.holds == reservation"},
+	}},
+	{Name: "the key of a task is freed that is about to come again", By: inUnique(requeued), Edits: []mutants.Edit{
+		{tidied, tidied + " || p.holds == outcome"},
+	}},
+	{Name: "a task that may come again is not shut out", By: inUnique(requeued), Edits: []mutants.Edit{
+		{"f.next = Action{Do: Rewrite, Task: f.key.Task, Expect: p.Revision}", "f.free()"},
 	}},
 	{Name: "a submission is guarded by its key alone", By: inUnique(keyless), Edits: []mutants.Edit{
 		{
-			"\tcase stores, submitsPlain:\n\t\tif won = at.now.revision == w.expect; won {\n",
-			"\tcase stores, submitsPlain:\n\t\tif won = w.kind == stores && key.now.at == w.expect || " +
+			"\tcase stores, storesAgain, submitsPlain:\n\t\tif won = at.now.revision == w.expect; won {\n",
+			"\tcase stores, storesAgain, submitsPlain:\n\t\tif won = w.kind == stores && key.now.at == w.expect || " +
 				"w.kind != stores && at.now.revision == w.expect; won {\n",
 		},
 	}},

@@ -169,7 +169,7 @@ func (l *lead) tryChange(id string, stay bool, wish int) {
 	sequence := w.store.last[subject]
 	_, ended := w.store.record(subject).(tasks.Outcome)
 	switch {
-	case sequence == 0:
+	case w.store.vacant(id):
 		if stay {
 			l.step(tasks.Absent{ID: id})
 		}

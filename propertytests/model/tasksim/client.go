@@ -159,16 +159,12 @@ func (w *taskWorld) requeue(id string, s submission) {
 		return
 	}
 	s.anew, s.after = true, nil
-	all := []put{{"q." + id, s, "q." + id, w.store.last["q."+id]}}
+	dead := w.store.last["q."+id]
 	if s.keys != nil && s.keys.Unique != "" {
-		u := "u." + s.keys.Unique
-		expect, may := w.mayTake(s.keys.Unique)
-		if !may {
-			return
-		}
-		all = append([]put{{u, uniqueOf{id, all[0].expect}, u, expect}}, all...)
+		w.requeueUnique(id, s, dead)
+		return
 	}
-	if o, _ := w.store.write(all...); o == record.Won {
+	if o, _ := w.store.write(put{"q." + id, s, "q." + id, dead}); o == record.Won {
 		w.Requeued++
 	}
 }

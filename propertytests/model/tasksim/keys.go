@@ -8,20 +8,59 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/unique"
 )
 
-// claimant is a client that submits a task with a unique key, by the rules of package unique. Its
-// requests may be lost, come late, or be answered by a server that lags, and it may be gone at any
-// moment.
+// claimant is a client that submits a task with a unique key, or submits it again, by the rules of
+// package unique. Its requests may be lost, come late, or be answered by a server that lags, and it
+// may be gone at any moment.
 type claimant struct {
-	w    *taskWorld
-	id   string
-	s    submission
-	m    unique.Submitter
-	asks int // how often it has asked for something
+	w     *taskWorld
+	id    string
+	s     submission
+	m     taking
+	pause func()                // after a moment
+	end   func(a unique.Action) // Action{} if it is gone
+	asks  int                   // how often it has asked for something
+}
+
+// taking is a unique.Submitter or a unique.Requeuer.
+type taking interface {
+	Next() unique.Action
+	Key(unique.Key)
+	Place(unique.Place)
+	Wrote(record.Outcome, uint64)
 }
 
 // submitUnique stores a task if nobody has its key.
 func (w *taskWorld) submitUnique(id string, s submission) {
-	c := &claimant{w: w, id: id, s: s, m: unique.NewSubmitter(id, w.chance(0.7), w.chance(0.5))}
+	m := unique.NewSubmitter(id, w.chance(0.7), w.chance(0.5))
+	c := &claimant{w: w, id: id, s: s, m: &m}
+	c.pause = func() {
+		m.Paused()
+		c.goOn()
+	}
+	c.end = func(a unique.Action) {
+		w.unsure--
+		switch {
+		case a.Do == unique.Stored || a.Task == id:
+			w.acked[id] = true
+		case a.Do == unique.Taken:
+			w.Shared++
+		default:
+			w.Left++
+		}
+	}
+	c.goOn()
+}
+
+// requeueUnique submits a dead task again if nobody has its key.
+func (w *taskWorld) requeueUnique(id string, s submission, dead uint64) {
+	m := unique.NewRequeuer(id, dead)
+	c := &claimant{w: w, id: id, s: s, m: &m}
+	c.pause = func() { w.requeue(id, s) }
+	c.end = func(a unique.Action) {
+		if a.Do == unique.Stored {
+			w.Requeued++
+		}
+	}
 	c.goOn()
 }
 
@@ -29,29 +68,17 @@ func (w *taskWorld) submitUnique(id string, s submission) {
 func (c *claimant) goOn() {
 	w, a := c.w, c.m.Next()
 	if !w.calm && w.chance(w.Loss/10) { // so much for this client
-		w.Left++
-		w.unsure--
+		c.end(unique.Action{})
 		return
 	}
 	switch u := "u." + c.s.keys.Unique; a.Do {
-	case unique.Stored:
-		w.unsure--
-		w.acked[c.id] = true
-	case unique.Taken:
-		w.unsure--
-		if a.Task == c.id {
-			w.acked[c.id] = true
-		} else {
-			w.Shared++
-		}
+	case unique.Stored, unique.Taken:
 		if w.lives[a.Task] == 0 {
 			w.fail("%s is said to be there, and was never submitted", a.Task)
 		}
+		c.end(a)
 	case unique.Pause:
-		w.after(w.upTo(w.Lease/10), func() {
-			c.m.Paused()
-			c.goOn()
-		})
+		w.after(w.upTo(w.Lease/10), c.pause)
 	case unique.ReadKey:
 		c.ask(func() func() {
 			key := w.store.readKey(u)
@@ -64,6 +91,11 @@ func (c *claimant) goOn() {
 		}, func() {})
 	case unique.Reserve:
 		c.write(put{"q." + a.Task, reserved{}, "q." + a.Task, a.Expect})
+	case unique.Rewrite:
+		c.ask(func() func() {
+			o := w.store.writeAgain("q."+a.Task, a.Expect)
+			return func() { c.m.Wrote(o, 0) }
+		}, func() { c.m.Wrote(record.Unknown, 0) })
 	case unique.TakeKey:
 		c.write(put{u, uniqueOf{a.Task, a.At}, u, a.Expect})
 	case unique.Store:
@@ -103,6 +135,16 @@ func (c *claimant) ask(do func() (answer func()), without func()) {
 	})
 }
 
+// writeAgain replaces an outcome by itself, for a client.
+func (s *taskStream) writeAgain(subject string, expect uint64) record.Outcome {
+	if s.last[subject] != expect {
+		return record.Refused
+	}
+	s.rewrite(subject, s.stays[expect])
+	s.w.Rewritten++
+	return record.Won
+}
+
 // readKey is the record of a key, as a server shows it that may lag.
 func (s *taskStream) readKey(subject string) unique.Key {
 	r, revision := s.shown(subject)
@@ -140,27 +182,6 @@ func (s *taskStream) shown(subject string) (value any, revision uint64) {
 		}
 	}
 	return nil, 0
-}
-
-// mayTake finds out for somebody who submits a dead task again whether its key may be taken, and
-// the revision of the key's record then.
-func (w *taskWorld) mayTake(key string) (expect uint64, may bool) {
-	f := unique.NewFinder()
-	for {
-		switch a := f.Next(); a.Do {
-		case unique.ReadKey:
-			f.Key(w.store.readKey("u." + key))
-		case unique.ReadPlace:
-			f.Place(w.store.readPlace(a.Task, key))
-		case unique.Reserve:
-			o, _ := w.store.write(put{"q." + a.Task, reserved{}, "q." + a.Task, a.Expect})
-			f.Wrote(o)
-		case unique.Free:
-			return a.Expect, true
-		default: // it is taken, or a server lags
-			return 0, false
-		}
-	}
 }
 
 // reservedFor lets a reservation expire.

@@ -198,6 +198,12 @@ var drawn = []mutants.Mutant{
 	{Name: "a task that is about to come is not shut out", Edits: []mutants.Edit{
 		{"f.next = Action{Do: Reserve, Task: f.key.Task, Expect: p.Revision}", "f.free()"},
 	}},
+	{Name: "the key of a dead task is freed that may come again", Edits: []mutants.Edit{
+		{"e.Keyed && !s.settled", "e.Keyed && s.settled"},
+	}, By: &beside},
+	{Name: "a key that was taken too late is not freed", Edits: []mutants.Edit{
+		{"0 < e.At && e.At < t.revision", "0 < e.At && e.At < 0"},
+	}, By: &beside},
 	{Name: "keys are not freed", Edits: []mutants.Edit{
 		{"\ts.dropCancel(t.id())\n\ts.freeUnique(t)\n", "\ts.dropCancel(t.id())\n"},
 	}},

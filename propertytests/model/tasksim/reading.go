@@ -67,6 +67,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	case tasks.Outcome:
 		l.step(tasks.Settled{
 			ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt, Kept: l.w.store.stays[sequence],
+			Keyed: v.Status == tasks.StatusDead,
 		})
 		return
 	}

@@ -78,6 +78,8 @@ type Counts struct {
 	Told int
 	// clients that left before they had submitted a task with a unique key
 	Left int
+	// outcomes that such a client was to replace, and another one has written again
+	Rewritten int
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
 	Redefined, Lower, PausedTicks, Rebound, Disputed int

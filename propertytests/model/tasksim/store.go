@@ -178,7 +178,8 @@ func (s *taskStream) leftOver() string {
 				return subject
 			}
 		case "u":
-			if u := value.(uniqueOf); !s.open(u.task) && s.w.lives[u.task] != 0 { // else its client has left
+			// The client of another one has left before its task, or has taken the key too late.
+			if u := value.(uniqueOf); !s.open(u.task) && s.w.lives[u.task] > n {
 				return subject
 			}
 		case "k":

@@ -18,12 +18,16 @@
 // reserved, the submission may still be under way: then the client reserves the place once more,
 // which shuts that submission out for good. Only then it takes the key.
 //
+// A dead task is submitted again by the second and the third write: its outcome, at revision v, has
+// the part of the reservation. A client that finds the outcome at At writes it again, as it is.
+// That gives it another revision, and shuts the submission out.
+//
 // Invariants.
 //   - U1 Of all open tasks of a kind, at most one has a key. Each client that replaces the record
 //     of a key knows that the task named there has ended, or can never be stored.
-//   - U2 A submission is stored once, and replaces nothing but its own reservation, since no
-//     revision comes twice. A copy of it that comes late overwrites neither the outcome nor another
-//     task of its id.
+//   - U2 A submission is stored once, and replaces nothing but its own reservation, or the outcome
+//     that its client has read, since no revision comes twice. A copy of it that comes late
+//     overwrites neither the outcome nor another task of its id.
 //   - U3 Nothing is believed for the absence of a record, since a server that lags may have
 //     answered. A write whose condition is that absence asks the stream itself.
 //   - U4 A reservation counts only for a key that is taken after it. A client that has been shut

@@ -32,13 +32,15 @@ type Place struct {
 type Do uint8
 
 // ReadKey reads the record of the key; Submitter.Key answers. ReadPlace reads the place of a task;
-// Place answers. Reserve, TakeKey and Store are the three writes; Wrote answers. Pause waits a
-// moment; Paused answers. Stored and Taken end it: the submission is stored, or Action.Task is to
-// be returned instead. Free ends a Finder: the record of the key may be replaced at Action.Expect.
+// Place answers. Reserve, TakeKey and Store are the three writes; Wrote answers. Rewrite is a write
+// too: it replaces an outcome by itself. Pause waits a moment; Paused answers. Stored and Taken end
+// it: the submission is stored, or Action.Task is to be returned instead. Free ends a Finder: the
+// record of the key may be replaced at Action.Expect.
 const (
 	ReadKey Do = iota
 	ReadPlace
 	Reserve
+	Rewrite
 	TakeKey
 	Store
 	Pause
@@ -89,6 +91,8 @@ func (f *Finder) Place(p Place) {
 	switch {
 	case p.Holds == Nothing: // its submission may be under way: shut it out
 		f.next = Action{Do: Reserve, Task: f.key.Task, Expect: p.Revision}
+	case p.Holds == Ended && p.Revision == f.key.At: // it may be about to be submitted again: likewise
+		f.next = Action{Do: Rewrite, Task: f.key.Task, Expect: p.Revision}
 	case p.Revision <= f.key.At: // a server that lags has answered
 		f.again()
 	case p.Holds == Open:

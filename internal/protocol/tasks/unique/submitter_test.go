@@ -69,7 +69,7 @@ func TestLateServer(t *testing.T) {
 	for _, holds := range []Holds{Open, Other, Ended} {
 		s := NewSubmitter("t", true, false)
 		s.Key(Key{Revision: 8, Task: "other", At: 7})
-		s.Place(Place{Revision: 7, Holds: holds})
+		s.Place(Place{Revision: 6, Holds: holds})
 		expect(t, &s, Action{Do: Pause})
 	}
 }

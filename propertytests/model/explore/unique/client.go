@@ -7,11 +7,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/unique"
 )
 
-// machine is a Submitter or a Finder.
+// machine is a Submitter or a Requeuer.
 type machine interface {
 	Key(unique.Key)
 	Place(unique.Place)
-	Paused()
 }
 
 // read answers what is to be read.
@@ -61,6 +60,8 @@ func writeOf(a unique.Action, key uint8) streamWrite {
 	switch a.Do {
 	case unique.Reserve:
 		w.kind = reserves
+	case unique.Rewrite:
+		w.kind = rewrites
 	case unique.TakeKey:
 		w.kind, w.key, w.at, w.expect, w.expectKey = takes, key, uint8(a.At), 0, uint8(a.Expect)
 	case unique.Store:
@@ -70,30 +71,24 @@ func writeOf(a unique.Action, key uint8) streamWrite {
 }
 
 // actAgain is a step of the client that submits a dead task again.
-func (x *Model) actAgain(s *State, task, how uint8) (what string, err error) {
+func (x *Model) actAgain(s *State, how uint8) (what string, err error) {
 	r := &s.requeue
-	a := r.finder.Next()
-	switch {
-	case a.Do == unique.Free:
+	what, read := x.read(s, &r.m, r.m.Next(), 1, how)
+	if !read {
+		w := writeOf(r.m.Next(), 1)
+		if w.kind == stores {
+			w.kind = storesAgain
+		}
 		var o record.Outcome
-		o, err = x.send(s, streamWrite{
-			kind: requeues, task: task, key: 1, at: r.dead, expect: r.dead, expectKey: uint8(a.Expect),
-		}, how)
-		*r = requeuer{progress: finished}
-		return fmt.Sprintf("writes: %v (%d)", o, how), err
+		o, err = x.send(s, w, how)
+		r.m.Wrote(o, uint64(s.last))
+		what = fmt.Sprintf("%s %d over %d %d: %v (%d)", writeNames[w.kind], w.task, w.expect, w.expectKey, o, how)
+	}
+	switch a := r.m.Next(); {
 	case a.Over():
 		*r = requeuer{progress: finished}
-		return "finds the key taken", nil
-	}
-	what, read := x.read(s, &r.finder, a, 1, how)
-	if !read {
-		var o record.Outcome
-		o, err = x.send(s, writeOf(a, 1), how)
-		r.finder.Wrote(o)
-		what = fmt.Sprintf("reserves the place of %s: %v", a.Task, o)
-	}
-	if r.finder.Next().Do == unique.Pause {
-		r.finder.Paused()
+	case a.Do == unique.Pause:
+		*r = requeuer{}
 	}
 	return what, err
 }

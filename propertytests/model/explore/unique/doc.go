@@ -4,7 +4,8 @@
 //
 // Reservations and outcomes expire at any time. A scheduler frees the key of a task that has ended,
 // at once, late, or never; a later one frees the keys whose tasks are not there, by the rule of
-// internal/protocol/tasks. A copy that is under way arrives at any time, or never.
+// internal/protocol/tasks. A copy that is under way arrives at any time, or never. The client that
+// submits again begins again as often as it is refused.
 //
 // These are faults, of which a configuration allows so many: a read answers with the record before
 // the present one; a write is stored and its answer lost, is lost itself, arrives after it was

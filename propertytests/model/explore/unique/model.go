@@ -140,11 +140,17 @@ func (x *Model) Moves(s State, to []search.Move) []search.Move {
 		reads(submits, p, s.places[p].now != s.places[p].before)
 	}
 	if r := x.cfg.Requeue; r > 0 {
-		switch at := s.places[r].now; {
-		case s.requeue.progress == idle && at.holds == outcome && at.key > 0:
-			add(beginsAgain, r, 0)
+		dead := func(p placeRecord) bool { return p.holds == outcome && p.key > 0 }
+		switch at := s.places[r]; {
 		case s.requeue.progress == working:
-			act(actsAgain, r, s.requeue.finder.Next(), 1)
+			act(actsAgain, r, s.requeue.m.Next(), 1)
+		case s.requeue.progress == idle:
+			if dead(at.now) {
+				add(beginsAgain, r, 0)
+			}
+			if faulty && dead(at.before) && at.before != at.now {
+				add(beginsAgain, r, 1)
+			}
 		}
 	}
 	for i, w := range s.copies {
@@ -189,7 +195,7 @@ func (x *Model) Fault(m search.Move) bool {
 	switch d.kind {
 	case leaves:
 		return true
-	case acts, actsAgain, submits:
+	case acts, actsAgain, beginsAgain, submits:
 		return d.how != 0
 	}
 	return false
@@ -203,7 +209,7 @@ func (x *Model) orphan(s *State, key int) bool {
 		return false
 	}
 	p := s.places[k.task].now
-	return p.holds != submission && (p.holds != reservation || p.revision != k.at)
+	return p.holds != submission && p.revision != k.at
 }
 
 // room is a place for a copy, -1 for none.
@@ -281,10 +287,11 @@ func (x *Model) happens(s State, d do) (State, string, error) {
 		o, err := x.send(&s, streamWrite{kind: submitsPlain, task: d.who, expect: p.revision}, answered)
 		return s, fmt.Sprintf("task %d is submitted without a key over %v at %d: %v", d.who, p.holds, p.revision, o), err
 	case beginsAgain:
-		s.requeue = requeuer{working, unique.NewFinder(), s.places[d.who].at(d.how).revision}
-		return s, fmt.Sprintf("task %d is to be submitted again over %d", d.who, s.requeue.dead), nil
+		dead := s.places[d.who].at(d.how).revision
+		s.requeue = requeuer{working, unique.NewRequeuer(strconv.Itoa(int(d.who)), uint64(dead))}
+		return s, fmt.Sprintf("task %d is to be submitted again over %d", d.who, dead), nil
 	case actsAgain:
-		what, err := x.actAgain(&s, d.who, d.how)
+		what, err := x.actAgain(&s, d.how)
 		return s, "the one that submits again " + what, err
 	case lands:
 		w := s.copies[d.who]

@@ -49,16 +49,15 @@ func everyRevision(s *State, small func(*uint8), large func(*uint64)) {
 			large((*uint64)(unsafe.Add(unsafe.Pointer(&s.clients[i].s), offset)))
 		}
 	}
-	for _, offset := range inFinder {
-		large((*uint64)(unsafe.Add(unsafe.Pointer(&s.requeue.finder), offset)))
+	for _, offset := range inRequeuer {
+		large((*uint64)(unsafe.Add(unsafe.Pointer(&s.requeue.m), offset)))
 	}
-	small(&s.requeue.dead)
 }
 
 // All numbers of 64 bits in a machine are revisions.
 var (
 	inSubmitter = numbersIn(reflect.TypeFor[unique.Submitter](), 0)
-	inFinder    = numbersIn(reflect.TypeFor[unique.Finder](), 0)
+	inRequeuer  = numbersIn(reflect.TypeFor[unique.Requeuer](), 0)
 )
 
 // numbersIn are the offsets of the numbers in a struct.

@@ -68,8 +68,7 @@ const (
 
 type requeuer struct {
 	progress
-	finder unique.Finder
-	dead   uint8 // revision of the outcome
+	m unique.Requeuer
 }
 
 type writeKind uint8
@@ -81,14 +80,16 @@ const (
 	stores
 	frees
 	submitsPlain
-	requeues
+	storesAgain
+	rewrites
 )
 
 var writeNames = [...]string{
 	"", "reserves the place of", "takes the key for", "submits", "frees the key", "submits without a key", "submits again",
+	"writes again the outcome of",
 }
 
-// streamWrite is one on its conditions. A requeue has both.
+// streamWrite is one on its condition.
 type streamWrite struct {
 	kind              writeKind
 	task, key, at     uint8
@@ -109,7 +110,7 @@ func (s *State) forget() {
 // stays, for a search that wants to know whether it is refused.
 func (s *State) drop() {
 	for i, w := range s.copies {
-		if w.expect > 0 && w.kind == reserves && s.places[w.task].now.revision != w.expect ||
+		if w.expect > 0 && (w.kind == reserves || w.kind == rewrites) && s.places[w.task].now.revision != w.expect ||
 			w.expectKey > 0 && (w.kind == takes || w.kind == frees) && s.keys[w.key].now.revision != w.expectKey {
 			s.copies[i] = streamWrite{}
 		}
@@ -125,6 +126,9 @@ func (s *State) apply(w streamWrite) (won bool, err error) {
 		if won = key.now.revision == w.expectKey; won {
 			s.last++
 			key.put(keyRecord{s.last, w.task, w.at})
+			if at.now.holds == submission && s.held[w.task] > 0 && at.now.revision > w.at {
+				s.held[w.task] = s.last // too late: the scheduler frees this one
+			}
 		}
 	case reserves:
 		if won = at.now.revision == w.expect; won {
@@ -134,17 +138,19 @@ func (s *State) apply(w streamWrite) (won bool, err error) {
 			s.last++
 			at.put(placeRecord{revision: s.last, holds: reservation})
 		}
-	case stores, submitsPlain:
+	case rewrites:
 		if won = at.now.revision == w.expect; won {
-			if at.now.holds > reservation {
+			if at.now.holds != outcome {
+				return won, fmt.Errorf("task %d: an outcome over %v", w.task, at.now.holds)
+			}
+			s.last++
+			at.put(placeRecord{s.last, outcome, at.now.key})
+		}
+	case stores, storesAgain, submitsPlain:
+		if won = at.now.revision == w.expect; won {
+			if at.now.holds == submission || at.now.holds == outcome && w.kind != storesAgain {
 				return won, fmt.Errorf("task %d: a submission over %v", w.task, at.now.holds)
 			}
-			s.open(w)
-		}
-	case requeues:
-		if won = at.now.revision == w.expect && key.now.revision == w.expectKey; won {
-			s.last++
-			key.put(keyRecord{s.last, w.task, w.at})
 			s.open(w)
 		}
 	}
