@@ -137,6 +137,10 @@ var (
 	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers
 	// still ran, though their contexts had ended. It names their tasks and kinds.
 	ErrHandlersStuck = taskerr.ErrHandlersStuck
+	// ErrWorkerPanicked is the error of the event.Fault of a worker that has panicked outside its
+	// handlers, with the stack. Its session ends at once, and its tasks go to other workers. The
+	// process takes tasks again after a pause: 1 s, doubled by each further panic up to 5 min.
+	ErrWorkerPanicked = taskerr.ErrWorkerPanicked
 	// ErrOtherRole says that Lead was called for the term of another role than Config.Role.
 	ErrOtherRole = errors.New("assign: a term of another role")
 	// ErrFenced ends Lead when a later scheduler has taken over. If the bucket cannot have given the

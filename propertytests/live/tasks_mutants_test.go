@@ -19,6 +19,8 @@ var (
 	reported        = driverTest("^TestAgain$")
 	heard           = driverTest("^TestReportsToAnotherSchedulerAreNotHeard$")
 	synced          = driverTest("^TestAnswersToAnotherSchedulerCountForNothing$")
+	panicking       = driverTest("^TestAPanicOfTheLoop$")
+	panicsBeside    = driverTest("^TestAPanicOfThe(Codec|SchedulersLoop)$")
 	afterTakeover   = driverTest("^TestDeposedSchedulersWritesAreRefused$")
 	inStorms        = driverTest("^TestTasksStorms$")
 )
@@ -195,6 +197,28 @@ var taskMutants = mutants.Suite{
 		{
 			Name: "a session on the books of which nothing is left is not ended", By: wiped,
 			Edits: []mutants.Edit{{"case !m.awaited[session]:", "case false:"}},
+		},
+		{
+			Name: "a worker whose loop has panicked keeps its session", By: panicking,
+			Edits: []mutants.Edit{{"\t\ts.h.End(\"the worker's loop has panicked\")\n", ""}},
+		},
+		{
+			Name: "a worker rests no longer after each panic", By: panicking,
+			Edits: []mutants.Edit{{"min(firstPause<<min(r.panics, 16), longestPause)", "firstPause"}},
+		},
+		{
+			Name: "a panic outside the handler is not caught", By: panicsBeside,
+			Edits: []mutants.Edit{{
+				"if v := recover(); v != nil { // of the handler, the codec,",
+				"if v := any(nil); v != nil { // of the handler, the codec,",
+			}},
+		},
+		{
+			Name: "a term that panics leaves its parts behind", By: panicsBeside,
+			Edits: []mutants.Edit{{
+				"\tdefer s.end()\n\terr := s.begin(ctx)",
+				"\tended := false\n\tdefer func() {\n\t\tif ended {\n\t\t\ts.end()\n\t\t}\n\t}()\n\terr := s.begin(ctx)",
+			}, {"\t\ts.announceLast()\n\t}\n\treturn err", "\t\ts.announceLast()\n\t}\n\tended = true\n\treturn err"}},
 		},
 		{
 			Name: "a missing bucket is created in whichever domain answers", By: otherWatch,

@@ -21,15 +21,23 @@ func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
 	if err != nil {
 		return unlessEnded(ctx, err)
 	}
-	s := newScheduler(newTerm(cfg, t, h, stream))
-	if err = s.begin(ctx); err == nil {
-		if err = s.run(ctx); err == nil {
-			s.retire()
-			s.announceLast()
-		}
-	}
-	s.end()
+	err = newScheduler(newTerm(cfg, t, h, stream)).serve(ctx)
 	return unlessEnded(ctx, compared(h, cfg.Namespace, err))
+}
+
+// serve is the term. It stops all that it has started, also after a panic, such as that of a
+// configured Placement.
+func (s *scheduler) serve(ctx context.Context) error {
+	defer s.end()
+	err := s.begin(ctx)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	if err == nil {
+		s.retire()
+		s.announceLast()
+	}
+	return err
 }
 
 // unlessEnded drops an error that is due to the end of ctx, and makes a denial one that errors.Is

@@ -39,6 +39,9 @@ var (
 var (
 	ErrDuplicateKind = errors.New("assign: the kind has a handler already")
 	ErrHandlersStuck = errors.New("assign: handlers still run after their contexts have ended: return when ctx is done")
+	// ErrWorkerPanicked is a fault of this library, or of the memory.
+	ErrWorkerPanicked = errors.New("assign: the worker has panicked outside its handlers, so its session ends: " +
+		"report this with its stack")
 )
 
 // ErrLimitsDiffer says that two programs declare different limits under one version.

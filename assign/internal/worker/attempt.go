@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -64,6 +65,9 @@ func (x *execution) run(h Handler, input []byte, run bridge.TaskRun, b attemptBo
 	ctx, done := b.limit(x.ctx)
 	f := frame.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
 	defer func() {
+		if v := recover(); v != nil { // of the handler, the codec, or whatever else is called here
+			f = attemptResult(ctx, nil, &panicError{v, debug.Stack()})
+		}
 		if errors.Is(context.Cause(ctx), taskerr.ErrTaskExpired) { // whatever it returned
 			f = frame.Finding{Verb: tasks.Overdue}
 		}
@@ -94,7 +98,7 @@ func (x *execution) openly(ctx context.Context, h Handler, input []byte, run bri
 	if err != nil {
 		return nil, taskerr.Undecodable(err)
 	}
-	data, err := call(ctx, h, input, run)
+	data, err := h(ctx, input, run)
 	if err != nil {
 		return nil, err
 	}

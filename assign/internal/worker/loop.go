@@ -22,8 +22,12 @@ import (
 // arrivedFrame is a frame of the scheduler.
 type arrivedFrame struct{ m *nats.Msg }
 
-// Run works until the lease of ctx has ended, or the session has been drained.
+// Run works until the lease of ctx has ended, or the session has been drained. A panic of the loop
+// ends the session, see guarded.
 func Run(ctx context.Context, h Host, session *election.Session, cfg Config, handlers *Registry) error {
+	if !handlers.rest(ctx) {
+		return nil
+	}
 	var wg sync.WaitGroup
 	s := &worker{
 		cfg: cfg, sub: record.WorkOf(cfg.Namespace, h.BucketID()), handlers: handlers, session: session, ctx: ctx, h: h,
@@ -47,7 +51,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	if err == nil {
 		wg.Go(s.watchdog)
 		wg.Go(func() { natsconn.WatchDenials(s.ctx, h.Conn(), func(d *natskv.PermissionError) { s.in.Put(d) }) })
-		err = s.run()
+		err = s.guarded()
 		if s.busy && !s.stubborn {
 			h.Busy(false)
 		}
@@ -64,16 +68,15 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 
 func (s *worker) subscribe() ([]*nats.Subscription, error) {
 	me := s.h.Instance()
-	frame := func(m *nats.Msg) { s.in.Put(arrivedFrame{m}) }
+	frame := s.hear(func(m *nats.Msg) any { return arrivedFrame{m} })
 	subs, err := natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
 		s.sub.Assign(me): frame, s.sub.Cancel(me): frame, s.sub.Sync(me): frame,
-		s.outbox.inbox + "*": func(m *nats.Msg) {
+		s.outbox.inbox + "*": s.hear(func(m *nats.Msg) any {
 			if a, ok := s.outbox.answerOf(m); ok {
-				s.in.Put(a)
-				return
+				return a
 			}
-			s.in.Put(s.outbox.answer(m))
-		},
+			return s.outbox.answer(m)
+		}),
 	})
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		err = taskerr.Permission(err)
@@ -155,6 +158,8 @@ func (s *worker) take(m any) {
 		s.declared(m)
 	case *natskv.PermissionError:
 		s.denied(m)
+	case collapsed:
+		panic(m)
 	}
 }
 

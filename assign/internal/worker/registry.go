@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -15,8 +16,8 @@ import (
 // Handler runs one attempt on encoded input and returns encoded output.
 type Handler func(ctx context.Context, input []byte, run bridge.TaskRun) ([]byte, error)
 
-// Registry is the state of a worker that outlives a lease: the handlers, and the tasks whose
-// handlers have outlived their session. It is safe for concurrent use.
+// Registry is the state of a worker that outlives a lease: the handlers, the tasks whose handlers
+// have outlived their session, and the pause after a panic. It is safe for concurrent use.
 type Registry struct {
 	offer chan struct{} // size 1: the handlers have changed
 
@@ -26,6 +27,9 @@ type Registry struct {
 	keys     []string          // that open them
 	declared map[string]*record.Declaration
 	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that they take
+
+	panics int       // of loops, in a row
+	resume time.Time // when the next loop may begin
 
 	unchecked sync.Once // it was said that signatures are not checked
 }

@@ -8,12 +8,11 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
-	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// panicError is a panic of a handler.
+// panicError is a panic of an attempt: of its handler, or of what is called around it.
 type panicError struct {
 	value any
 	stack []byte
@@ -26,16 +25,6 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 var errGoexit = errors.New("the handler has ended its goroutine (runtime.Goexit): return an error")
 
 var goexitFailure = record.EncodeFailure(errGoexit.Error(), "")
-
-// call runs a handler; a panic goes no further.
-func call(ctx context.Context, h Handler, input []byte, run bridge.TaskRun) (data []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			data, err = nil, &panicError{v, debug.Stack()}
-		}
-	}()
-	return h(ctx, input, run)
-}
 
 // attemptResult is the worker's report of an attempt that has returned err, or data. (The report of
 // an attempt that is dropped goes nowhere.) An error whose methods panic, such as a nil pointer to
