@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,13 +149,13 @@ func TestCleanEnd(t *testing.T) {
 	})
 }
 
-// TestLargeBacklog: more input waits than the scheduler keeps in memory; it is read when it is
-// handed out.
+// TestLargeBacklog: more input waits than the scheduler keeps in memory. The rest is read when it
+// is handed out, many at once.
 func TestLargeBacklog(t *testing.T) {
 	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
-		const n, size = 1900, 30 << 10 // 78 MB as they are stored; the scheduler keeps 64
+		const n, size = 2600, 30 << 10 // 80 MB; the scheduler keeps 64
 		blob := assign.NewKind[[]byte, []byte]("blob")
 		all := make([]*assign.Pending[[]byte], n)
 		var submitting sync.WaitGroup
@@ -188,6 +189,8 @@ func TestLargeBacklog(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		alone := countRequests(t, s, "$JS.API.STREAM.MSG.GET.TASKS_"+testNS)
+		portions := countRequests(t, s, "$JS.API.CONSUMER.MSG.NEXT.TASKS_"+testNS+".*")
 		newNode(t, s, "a", register, slots(64))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
@@ -200,5 +203,22 @@ func TestLargeBacklog(t *testing.T) {
 		if len(ran.of) != n || ran.max() != 1 {
 			t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
 		}
+		if a, p := alone(), portions(); a > 100 || p < 2 || p > 100 {
+			t.Errorf("%d inputs were read alone, and %d portions", a, p)
+		}
 	})
+}
+
+// countRequests counts what is published to a subject from now on.
+func countRequests(t *testing.T, s dialer, subject string) (count func() int64) {
+	t.Helper()
+	nc := natstest.Connect(t, s)
+	var n atomic.Int64
+	if _, err := nc.Subscribe(subject, func(*nats.Msg) { n.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return n.Load
 }

@@ -55,7 +55,8 @@ func (s *Stream) Scan(ctx context.Context, nc *nats.Conn, what Scan) (entries []
 	if pending == 0 {
 		return nil, false, nil
 	}
-	if entries, more, err = s.pull(ctx, nc, name, min(uint64(what.Limit), pending)); err != nil {
+	n := min(uint64(what.Limit), pending)
+	if entries, more, err = s.pull(ctx, nc, portion{consumer: name, most: n}); err != nil {
 		return nil, false, fmt.Errorf("scan %s: %w", s.at, err)
 	}
 	return entries, more, nil
@@ -77,11 +78,17 @@ func (s *Stream) pullConsumer(ctx context.Context, nc *nats.Conn, name string, w
 	return a.NumPending, nil
 }
 
-// pull asks the consumer for n records.
-func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
-	n uint64,
-) (entries []Entry, more bool, err error) {
-	inbox := nc.NewInbox()
+// portion is what is asked of a consumer.
+type portion struct {
+	consumer string
+	after    uint64 // the number of the last record that the consumer has delivered
+	most     uint64 // records
+	bytes    int    // 0: no bound
+}
+
+// pull asks a consumer for records.
+func (s *Stream) pull(ctx context.Context, nc *nats.Conn, p portion) (entries []Entry, more bool, err error) {
+	name, n, inbox := p.consumer, p.most, nc.NewInbox()
 	// SubscribeSync will not do: it takes an empty record that was stored with the header Status
 	// for a message of the server.
 	records := make(chan *nats.Msg, n+1)
@@ -93,7 +100,11 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
 	open, end := context.WithCancel(ctx)     // ends with the subscription, whose end the channel does not report
 	defer end()
 	sub.SetClosedHandler(func(string) { end() })
-	ask, err := json.Marshal(map[string]any{"batch": n, "no_wait": true})
+	want := map[string]any{"batch": n, "no_wait": true}
+	if p.bytes > 0 {
+		want["max_bytes"] = p.bytes
+	}
+	ask, err := json.Marshal(want)
 	if err != nil {
 		return nil, false, err
 	}
@@ -111,7 +122,7 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
 			}
 			return nil, false, fmt.Errorf("no record: %w", err)
 		}
-		if isControl(s.at.prefix, m) { // some records have been replaced meanwhile, so there are fewer
+		if isControl(s.at.prefix, m) { // some records have been replaced meanwhile, or there are enough bytes
 			if IsNoResponders(m) {
 				return nil, false, errors.New("the consumer is gone")
 			}
@@ -121,8 +132,8 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, name string,
 		if err != nil {
 			return nil, false, err
 		}
-		if number != uint64(len(entries))+1 {
-			return nil, false, fmt.Errorf("%w: record %d follows %d", ErrWatchLost, number, len(entries))
+		if last := p.after + uint64(len(entries)); number != last+1 {
+			return nil, false, fmt.Errorf("%w: record %d follows %d", ErrWatchLost, number, last)
 		}
 		entries = append(entries, e)
 		if more = after > 0; !more {

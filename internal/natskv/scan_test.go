@@ -53,6 +53,59 @@ func TestScanReadsPagesInOrder(t *testing.T) {
 	}
 }
 
+// TestReadInPortions: portions follow each other, and none has more bytes than it may.
+func TestReadInPortions(t *testing.T) {
+	_, nc, _ := newBucket(t)
+	s := newStream(t, nc)
+	w, err := NewWriter(nc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	const records, size = 100, 1000
+	var from uint64
+	for i := range records {
+		r := mustWin(t, w, Write{Key: fmt.Sprint("q.", i), Value: make([]byte, size)})
+		mustWin(t, w, Write{Key: fmt.Sprint("other.", i)})
+		if i == 10 {
+			from = r
+		}
+	}
+	r, err := s.Read(t.Context(), nc, "q.>", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := 10
+	for _, p := range []struct{ most, bytes, want int }{
+		{30, 0, 30}, {30, 5 * (size + 200), 5}, {1, 0, 1}, {10, size / 2, 0}, {1000, 0, 54}, {10, 0, 0},
+	} {
+		entries, err := r.Next(t.Context(), p.most, p.bytes)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		for _, e := range entries {
+			if e.Key != fmt.Sprint("q.", next) {
+				t.Fatalf("%+v: %s, want q.%d", p, e.Key, next)
+			}
+			next++
+		}
+		if len(entries) != p.want {
+			t.Fatalf("%+v: %d records", p, len(entries))
+		}
+	}
+	if _, err := r.Next(t.Context(), maxScan+1, 0); err == nil {
+		t.Error("a portion without bounds")
+	}
+	r.Close()
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(t.Context(), 1, 0); err == nil {
+		t.Error("a reading that was forgotten")
+	}
+}
+
 func TestAbsentNeedsAServerThatKnows(t *testing.T) {
 	_, nc, _ := newBucket(t)
 	s := newStream(t, nc)

@@ -51,6 +51,10 @@ var (
 		Below: []string{"assign"}, Run: "^TestBatchesWithoutAnAnswer$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	readAlong = &mutants.Test{
+		Below: []string{"assign/internal/scheduler"}, Run: "^TestReadAlong$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
 	wiped        = driverTest("^TestWorkerWithoutRecordsReruns$")
 	severalSites = driverTest("^TestEachSubmissionRunsOnceInItsDomain$")
 )
@@ -193,6 +197,10 @@ var taskMutants = mutants.Suite{
 				"b.result.Outcome == natskv.Unknown && b.result.NoneStored &&",
 				"b.result.Outcome == natskv.Unknown &&",
 			}},
+		},
+		{
+			Name: "an input that was read along is not read again", By: readAlong,
+			Edits: []mutants.Edit{{"if w.seen < t.portion && t.along[w.revision]", "if t.along[w.revision]"}},
 		},
 		{
 			Name: "a session on the books of which nothing is left is not ended", By: wiped,

@@ -60,7 +60,7 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	}
 	f.missing[revision] = i
 	if former == nil || !former.waits(revision) {
-		d.payloads.fetch(want{revision: revision})
+		d.payloads.fetchInput(revision)
 	}
 }
 
@@ -91,6 +91,30 @@ func (d *dispatcher) fetched(x fetched) {
 			d.send(f)
 		}
 	}
+}
+
+// readAlong handles a portion of records: some of them may be wanted already.
+func (d *dispatcher) readAlong(r readAlong) {
+	kept := r.entries[:0]
+	for i := range r.entries {
+		e := r.entries[i]
+		if d.awaits(e.Revision) {
+			d.fetched(fetched{want{revision: e.Revision}, e, nil})
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	r.entries = kept
+	d.payloads.found(r)
+}
+
+func (d *dispatcher) awaits(revision uint64) bool {
+	for _, f := range d.waiting {
+		if f.waits(revision) {
+			return true
+		}
+	}
+	return false
 }
 
 // unsent tells the rules, in the loop's next turn, that an assignment of a frame is not sent.

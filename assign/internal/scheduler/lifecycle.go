@@ -21,7 +21,7 @@ func (s *scheduler) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
-	s.payloads.run(ctx, s.conn, s.stream, &s.wg, func(f fetched) { s.put(f) })
+	s.payloads.run(ctx, s.conn, s.stream, &s.wg, s.put)
 	s.subs, err = natsconn.Subscribe(s.conn, map[string]nats.MsgHandler{
 		s.inbox + ">":      func(m *nats.Msg) { s.put(arrivedAnswer{m}) },
 		s.work.Report(">"): s.reports.arrive,

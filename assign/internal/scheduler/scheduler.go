@@ -198,6 +198,8 @@ func (s *scheduler) handle(m any) {
 		default:
 			s.dispatcher.fetched(m)
 		}
+	case readAlong:
+		s.dispatcher.readAlong(m)
 	case rewritten:
 		s.keeper.written(m)
 	case *natskv.PermissionError:
