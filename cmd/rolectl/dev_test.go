@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -107,9 +108,12 @@ func TestDevInMemory(t *testing.T) {
 	if r := second.run("tasks", "get", "-n", "jobs", "kept"); r.code != cli.ExitFailed {
 		t.Errorf("the other server knows the task: exit %d, %s", r.code, r.out)
 	}
-	if r := first.run("doctor", "--for", "0s"); r.code != 0 ||
-		!strings.Contains(r.out, "in memory, until rolectl dev ends") {
+	r := first.run("doctor", "--for", "0s")
+	if r.code != 0 || !strings.Contains(r.out, "in memory, until rolectl dev ends") {
 		t.Errorf("doctor: exit %d\n%s", r.code, r.out)
+	}
+	if says, does := documentedChecks(t), checksOf(r.out); !slices.Equal(says, does) {
+		t.Errorf("the checks of the documented sample are %q, and those of the doctor %q", says, does)
 	}
 	one.signal(syscall.SIGTERM)
 	if r := one.wait(); r.code != 0 {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,30 @@ func documents(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// checksOf are the names of the checks in the table of a doctor, each once, in their order.
+func checksOf(table string) (names []string) {
+	for line := range strings.Lines(table) {
+		if fields := doctorLine.FindStringSubmatch(line); fields != nil && !slices.Contains(names, fields[1]) {
+			names = append(names, fields[1])
+		}
+	}
+	return names
+}
+
+var doctorLine = regexp.MustCompile(`^(?:ok|warning|critical|unknown)  +(\S+(?: \S+)*)`)
+
+// documentedChecks are the checks of the sample in the page about operations.
+func documentedChecks(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, _ := strings.Cut(string(text), "$ rolectl doctor\n")
+	sample, _, _ = strings.Cut(sample, "```")
+	return checksOf(sample)
 }
 
 // TestDocumentedCommands: every command line of the documents and of the helps is one that this

@@ -40,8 +40,7 @@ func (x *examination) roles() {
 				"nobody leads %s: its record cannot be read", d.Role)
 		case d.Vacant && len(d.Candidates) == 0:
 			x.add(warning, "roles",
-				"start a process that contends for it; if the role is no longer used, remove its record: nats kv del "+x.a.Bucket+
-					" "+record.RoleKey(d.Role),
+				"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+d.Role,
 				"nobody has contended for %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "" && len(d.Candidates) == 0:
 			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate",
