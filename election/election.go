@@ -266,7 +266,8 @@ func (e *Election) Token() fencing.Token {
 func (e *Election) Status() Status { return e.session.status(e) }
 
 // ValidateToken asks the server whether this process leads now; nothing less proves it. An error
-// says that there was no answer.
+// says that there was no answer within a heartbeat. On replicas that can be so beside writes under
+// fencing.Condition that never pause.
 func (e *Election) ValidateToken(ctx context.Context) (bool, error) {
 	t := e.term.Load()
 	if t == nil || !t.Valid() {

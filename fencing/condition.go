@@ -21,10 +21,15 @@ const (
 // last sequence). Condition is for your own writes into the bucket of the roles itself, since the
 // server compares within one stream only. For other data use a [Store] or a [Guard].
 //
-// Publish m to JetStream, to a subject of that bucket, and wait for the acknowledgement
-// (js.PublishMsg). A message has one condition, so this condition replaces any other on m. On a
-// replicated bucket only one such write per role may be in flight. The server answers another one
-// with 10164; it may be tried again.
+// [Publish] sends such a message, and handles what follows. To send it otherwise, mind this.
+//
+//   - Wait for the acknowledgement (js.PublishMsg). A message has one condition, so this condition
+//     replaces any other on m.
+//   - The client adds neither a JetStream domain nor an API prefix to the subject of a message.
+//     For a bucket of the domain hub, publish to $JS.hub.API.$KV.roles.<key>.
+//   - On a replicated bucket one such write per role may be in flight. The server refuses another
+//     one with 10164 while the term is valid, beside your own writes or the proofs of
+//     ValidationInterval and ValidateToken. It was not stored: try again. Proofs try again too.
 func Condition(m *nats.Msg, bucket string, t Token) {
 	onlyWhile(m, subjectOf(bucket, "c.role."+t.Role), t.Epoch)
 }

@@ -16,7 +16,7 @@
 //   - [Guard] compares tokens in the process of the resource.
 //   - [Store] is for data that may live in NATS. The server itself compares, so no process in
 //     between can get it wrong.
-//   - [Condition] is for single writes into the bucket of the roles itself.
+//   - [Publish], with its [Condition], is for single writes into the bucket of the roles itself.
 //   - Token.Epoch is for any resource that can compare an integer: UPDATE ... WHERE fence <= $1 in
 //     SQL, or a generation in an object store. It never decreases, even if the bucket of the roles
 //     is deleted and recreated.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
@@ -29,4 +30,12 @@ func invoice(ctx context.Context, js jetstream.JetStream, t *election.Term) (n i
 	}
 	_, err = store.Put(ctx, "last", []byte(strconv.Itoa(n+1)))
 	return n + 1, err
+}
+
+// announce writes where the leader can be reached, beside the records of the roles. The server
+// refuses this write when the term is over.
+func announce(ctx context.Context, js jetstream.JetStream, t *election.Term, address string) error {
+	m := &nats.Msg{Subject: "$KV.roles.address." + t.Role(), Data: []byte(address)}
+	_, err := fencing.Publish(ctx, js, m, "roles", t.Token())
+	return err // ErrStale: the term is over
 }
