@@ -433,6 +433,24 @@ var rare = []mutants.Mutant{
 	{Name: "limits that come before the first task of a kind do not count", Edits: []mutants.Edit{
 		{"\t\ts.kinds[name] = k\n\t\ts.bind(k)\n", "\t\ts.kinds[name] = k\n"},
 	}},
+	{Name: "what a worker cannot decode fails at once", Edits: []mutants.Edit{
+		{"if x.rejections < maxRejections && s.fits(t) {", "if x.rejections < 0 && s.fits(t) {"},
+	}},
+	{Name: "workers that cannot decode a task are asked again", Edits: []mutants.Edit{
+		{"l.wants(w) && !slices.Contains(l.but, w.build) }", "l.wants(w) }"},
+	}},
+	{Name: "rejections have no bound", Edits: []mutants.Edit{
+		{"if x.rejections < maxRejections && s.fits(t) {", "if s.fits(t) {"},
+	}},
+	{Name: "an input that nobody can decode is tried for ever", Edits: []mutants.Edit{
+		{"min(t.policy.MaxAttempts, maxUndecoded)", "t.policy.MaxAttempts"},
+	}},
+	{Name: "a worker of another build is awaited for ever", Edits: []mutants.Edit{
+		{"\t\ts.tendUndecoded()\n", ""},
+	}},
+	{Name: "a busy worker of another build does not count", Edits: []mutants.Edit{
+		{"return w.takesNew() && w.slots >= t.class.weight &&", "return w.takesNew() && w.room() >= t.class.weight &&"},
+	}},
 	{Name: "only what is doubted is noted before it begins", Edits: []mutants.Edit{
 		{" || len(s.begun) > 0", ""},
 	}},
