@@ -78,6 +78,10 @@ func handsOut(_ *election.SessionConfig, c *assign.Config, _ *bool) { c.Schedule
 
 func unnamed(int) []assign.SubmitOption { return nil }
 
+func keyed(i int) []assign.SubmitOption {
+	return []assign.SubmitOption{assign.WithUnique(fmt.Sprint(i))}
+}
+
 // TestWritesGather: on a store that syncs each write, submissions and outcomes go together; on one
 // that does not, none do.
 func TestWritesGather(t *testing.T) {
@@ -103,6 +107,39 @@ func TestWritesGather(t *testing.T) {
 					if gathers := in >= 100; gathers != synced || !synced && batches > 0 {
 						t.Errorf("%s: %d alone, %d in %d batches", what, alone, in, batches)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestKeyedWritesGather: where submissions go together, those with keys do too: each of the three
+// writes of a task with those of others.
+func TestKeyedWritesGather(t *testing.T) {
+	const tasks = 1000
+	for _, synced := range []bool{true, false} {
+		t.Run(fmt.Sprint(synced), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				ran := newTally()
+				forClient := syncing(s)
+				if !synced {
+					forClient.disk.Sync = 0
+				}
+				leader(t, newNode(t, s, "a", doubling(t, "a", ran), slots(256)))
+				began := time.Now()
+				c := New(t, forClient)
+				submitters(t, c, tasks, keyed)
+				took := time.Since(began)
+				if len(ran.of) != tasks || ran.max() != 1 {
+					t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
+				}
+				alone, batches, in := forClient.disk.Stored()
+				t.Logf("%d alone, %d in %d batches; %v", alone, in, batches, took)
+				if alone+in < 3*tasks {
+					t.Errorf("%d writes, want three for each task at least", alone+in)
+				}
+				if gathers := in >= 100; gathers != synced || !synced && batches > 0 {
+					t.Errorf("%d alone, %d in %d batches", alone, in, batches)
 				}
 			})
 		})
@@ -175,7 +212,7 @@ func TestRefusedBatchOfSubmissions(t *testing.T) {
 // TestLostAnswersOfBatches: the answers to batches are lost, and the connection with them. Each
 // task is stored and runs once.
 func TestLostAnswersOfBatches(t *testing.T) {
-	for _, of := range []string{"submissions", "outcomes"} {
+	for _, of := range []string{"submissions", "submissions with keys", "outcomes"} {
 		t.Run(of, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				const tasks = 3000
@@ -185,14 +222,17 @@ func TestLostAnswersOfBatches(t *testing.T) {
 				newNode(t, s, "w", doubling(t, "w", ran), workerOnly, slots(256))
 				c := New(t, forClient)
 				ends := recordEnds(t, s)
-				lost := forClient
-				if of == "outcomes" {
+				lost, opts := forClient, unnamed
+				switch of {
+				case "outcomes":
 					lost = forScheduler
+				case "submissions with keys":
+					opts = keyed
 				}
 				var all sync.WaitGroup
 				var over atomic.Bool
 				all.Go(func() {
-					submitters(t, c, tasks, unnamed)
+					submitters(t, c, tasks, opts)
 					over.Store(true)
 				})
 				for range 3 {

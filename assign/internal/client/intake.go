@@ -12,8 +12,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
-// intake is the way of submissions to the stream: each goes alone, or with those that came while a
-// batch was under way, if that is faster. Package gather has that rule.
+// intake is the way of submissions to the stream, and of the reservations and keys that go before
+// some of them: each goes alone, or with those that came while a batch was under way, if that is
+// faster. Package gather has that rule.
 //
 // Each submission has a condition of its own, and is stored once, whichever way it goes: a batch of
 // which nothing is known is not sent again, and its submissions go alone, under the same
@@ -198,8 +199,11 @@ func (in *intake) answered(list []*arrival, r natskv.Result) {
 	}
 	in.mu.Unlock()
 	if fate == gather.Stored || fate == gather.Silent {
-		r.Revision = 0 // of the last one
-		for _, a := range list {
+		last := r.Revision
+		for i, a := range list {
+			if fate == gather.Stored { // the server lets nothing between the records of a batch
+				r.Revision = last - uint64(len(list)-1-i)
+			}
 			a.done(r)
 		}
 	}

@@ -33,6 +33,7 @@ type claim struct {
 	digest string
 	pace   *backoff.ExponentialBackOff
 	last   error        // why it has to be tried again
+	alone  bool         // something was refused, or nothing is known about it
 	kind   string       // of the task that was read last
 	ended  natskv.Entry // the outcome that was read last
 }
@@ -170,10 +171,15 @@ var outcomes = [...]protocolrecord.Outcome{
 	natskv.Unknown: protocolrecord.Unknown, natskv.Won: protocolrecord.Won, natskv.Refused: protocolrecord.Refused,
 }
 
+// write may go together with others, as long as all goes well.
 func (k *claim) write(ctx context.Context, op natskv.Write, m machine) error {
-	r, err := k.Client.write(ctx, k.l, op)
+	r, err := k.writeFirst(ctx, k.l, op, true, k.alone)
 	if err != nil {
 		return err
+	}
+	if !k.alone {
+		k.alone = r.Outcome != natskv.Won
+		k.l.intake.ended(k.alone)
 	}
 	k.last = r.Err
 	m.Wrote(outcomes[r.Outcome], r.Revision)
