@@ -31,7 +31,7 @@ func describeSession(e event.Event) (line, bool) {
 	case event.MemberLeft:
 		return at(slog.LevelDebug, "member left", slog.String("member", e.Member), slog.String("reason", e.Reason)), true
 	case event.SessionKilled:
-		return at(slog.LevelWarn, "killed the session of a member whose lease has run out", slog.String("victim", e.Victim),
+		return at(slog.LevelWarn, "ended the session of a member that was not heard", slog.String("victim", e.Victim),
 			slog.Uint64("victim_session", e.VictimSession)), true
 	case event.Fault:
 		return fault(e), true

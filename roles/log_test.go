@@ -102,7 +102,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 		},
 		{
 			event.SessionKilled{Meta: meta, Victim: "b", VictimSession: 7},
-			zap.WarnLevel, "killed the session",
+			zap.WarnLevel, "ended the session",
 			"victim:b victim_session:7",
 		},
 		{
