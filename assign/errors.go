@@ -156,6 +156,10 @@ var (
 	// this package: please report it with the error's text. The term ends before any harm is done,
 	// and the next term reads the stream again.
 	ErrInconsistent = taskerr.ErrInconsistent
+	// ErrUnreachable says that a worker lives, and that the scheduler's messages do not reach it. A
+	// Fault of the scheduler says so, with the subjects, when that has lasted for 1.5 TTL, and again
+	// at growing intervals. The worker is given nothing until it answers.
+	ErrUnreachable = taskerr.ErrUnreachable
 	// ErrAttemptsExhausted says that a task was handed out about four billion times in one
 	// epoch. The term ends, and the next one counts from the start.
 	ErrAttemptsExhausted = taskerr.ErrAttemptsExhausted

@@ -49,10 +49,13 @@ type WorkerOverview struct {
 	Slots int `json:"slots"`
 	Load  int `json:"load"`
 	// Draining says that the worker shuts down. Drained says that DrainWorker keeps tasks from it.
-	Draining bool              `json:"draining,omitempty"`
-	Drained  bool              `json:"drained,omitempty"`
-	Labels   map[string]string `json:"labels,omitempty"`
-	Kinds    []string          `json:"kinds"`
+	Draining bool `json:"draining,omitempty"`
+	Drained  bool `json:"drained,omitempty"`
+	// Unreachable says that the worker lives, and that messages of the scheduler do not reach it.
+	// It is given nothing until it answers. See ErrUnreachable.
+	Unreachable bool              `json:"unreachable,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Kinds       []string          `json:"kinds"`
 }
 
 // GetOverview asks the scheduler how many tasks of each kind are open, and which workers exist.

@@ -25,12 +25,13 @@ var allowed = map[string][]string{
 	"internal/protocol/view":   {"internal/protocol/record"},
 	"internal/protocol/tasks": {
 		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
-		"internal/protocol/tasks/recurring",
+		"internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 		"internal/protocol/tasks/streamclock",
 	},
 	"internal/protocol/tasks/gather":      {"internal/protocol/record"},
 	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
+	"internal/protocol/tasks/reach":       {"internal/protocol/record"},
 	"internal/protocol/tasks/recurring":   {},
 	"internal/protocol/tasks/streamclock": {"internal/protocol/record"},
 	"internal/protocol/tasks/unique":      {"internal/protocol/record"},
@@ -153,7 +154,8 @@ var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
 	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gather",
 	"internal/protocol/tasks/groups",
-	"internal/protocol/tasks/queue", "internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock",
+	"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
+	"internal/protocol/tasks/streamclock",
 	"internal/protocol/tasks/unique", "internal/protocol/tasks/workers",
 }
 

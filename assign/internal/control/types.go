@@ -59,12 +59,13 @@ type Kind struct {
 
 // Worker is a worker as the scheduler knows it.
 type Worker struct {
-	Instance string            `json:"instance"`
-	Session  uint64            `json:"session"`
-	Slots    int               `json:"slots"`
-	Load     int               `json:"load"`
-	Draining bool              `json:"draining,omitempty"`
-	Drained  bool              `json:"drained,omitempty"`
-	Labels   map[string]string `json:"labels,omitempty"`
-	Kinds    []string          `json:"kinds"`
+	Instance    string            `json:"instance"`
+	Session     uint64            `json:"session"`
+	Slots       int               `json:"slots"`
+	Load        int               `json:"load"`
+	Draining    bool              `json:"draining,omitempty"`
+	Drained     bool              `json:"drained,omitempty"`
+	Unreachable bool              `json:"unreachable,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Kinds       []string          `json:"kinds"`
 }

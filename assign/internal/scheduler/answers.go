@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -19,26 +20,33 @@ type answers struct {
 	step    func(tasks.Event)
 	peers   peers
 	partial map[uint64]*control.Assembly // answers of which parts are missing, by session
+	refused map[uint64]refusedFrame      // what the server has said to the messages of a frame, by session
 }
+
+// refusedFrame is a frame of several messages: so many of them were delivered to nobody.
+type refusedFrame struct{ frame, messages uint64 }
 
 // arrivedAnswer is a worker's answer to a frame.
 type arrivedAnswer struct{ m *nats.Msg }
 
 func newAnswers(t *term, l loop, p peers) *answers {
-	return &answers{refusals: refusals{t, l.emit}, step: l.step, peers: p, partial: map[uint64]*control.Assembly{}}
+	return &answers{
+		refusals: refusals{t, l.emit}, step: l.step, peers: p, partial: map[uint64]*control.Assembly{},
+		refused: map[uint64]refusedFrame{},
+	}
 }
 
 // handle handles the answer of a worker, or of the server, to a frame.
 func (a *answers) handle(m *nats.Msg) {
-	first, second, _ := strings.Cut(strings.TrimPrefix(m.Subject, a.inbox), ".")
-	session, err1 := strconv.ParseUint(first, 36, 64)
-	number, err2 := strconv.ParseUint(second, 36, 64)
-	if err1 != nil || err2 != nil {
+	session, number, messages, err := addressOf(strings.TrimPrefix(m.Subject, a.inbox))
+	if err != nil {
 		a.refuse("", record.Malformed)
 		return
 	}
 	if natskv.IsNoResponders(m) {
-		a.step(tasks.NoResponder{Session: session, Frame: number})
+		if a.nobodyHeard(session, number, messages) {
+			a.step(tasks.NoResponder{Session: session, Frame: number})
+		}
 		return
 	}
 	message := m.Data
@@ -78,6 +86,35 @@ func (a *answers) handle(m *nats.Msg) {
 	}
 }
 
+// addressOf reads what follows the inbox in the subject of an answer, see dispatcher.send: session
+// and frame, and of how many messages that is.
+func addressOf(name string) (session, frame, messages uint64, err error) {
+	first, rest, _ := strings.Cut(name, ".")
+	second, third, several := strings.Cut(rest, ".")
+	session, err1 := strconv.ParseUint(first, 36, 64)
+	frame, err2 := strconv.ParseUint(second, 36, 64)
+	var err3 error
+	if messages = 1; several {
+		messages, err3 = strconv.ParseUint(third, 36, 64)
+	}
+	return session, frame, messages, errors.Join(err1, err2, err3)
+}
+
+// nobodyHeard counts a message that the server has delivered to nobody. It reports whether that was
+// so with each message of the frame.
+func (a *answers) nobodyHeard(session, frame, messages uint64) bool {
+	if messages == 1 {
+		return true
+	}
+	r := a.refused[session]
+	if r.frame != frame {
+		r = refusedFrame{frame: frame}
+	}
+	r.messages++
+	a.refused[session] = r
+	return r.messages == messages
+}
+
 // assemble adds a part of a worker's answer. It returns the answer when it is complete, else nil.
 func (a *answers) assemble(session uint64, part []byte) []byte {
 	if a.peers[session].instance == "" { // not a worker that was asked
@@ -95,5 +132,8 @@ func (a *answers) assemble(session uint64, part []byte) []byte {
 	return message
 }
 
-// forget drops the parts of a session that is dead.
-func (a *answers) forget(session uint64) { delete(a.partial, session) }
+// forget drops what is kept of a session that is dead.
+func (a *answers) forget(session uint64) {
+	delete(a.partial, session)
+	delete(a.refused, session)
+}

@@ -132,14 +132,14 @@ func (d *dispatcher) send(f *assignFrame) {
 	}
 	p := &f.push
 	v := d.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
-	subject, reply := d.work.Assign(p.Instance), d.replyTo(p.Session, p.Frame)
 	most := d.out.MaxPayload()
+	var messages [][]byte
 	room := min(frameSize, most-record.Headroom)
 	for from := 0; from < len(f.list); {
 		to := f.fits(from, room)
 		message := frame.Seal(frame.EncodeAssign(&v, p.Low, f.list[from:to]), d.host.Signer().Sign)
 		if len(message) <= most {
-			d.out.Send(subject, reply, message)
+			messages = append(messages, message)
 		} else { // submitted where messages may be larger
 			d.out.Refresh()
 			for i := range f.list[from:to] {
@@ -147,6 +147,13 @@ func (d *dispatcher) send(f *assignFrame) {
 			}
 		}
 		from = to
+	}
+	subject, reply := d.work.Assign(p.Instance), d.replyTo(p.Session, p.Frame)
+	if n := len(messages); n > 1 { // it takes as many refusals to know that nobody has heard the frame
+		reply += "." + strconv.FormatInt(int64(n), 36)
+	}
+	for _, message := range messages {
+		d.out.Send(subject, reply, message)
 	}
 }
 

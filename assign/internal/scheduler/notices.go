@@ -2,8 +2,10 @@ package scheduler
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -45,6 +47,11 @@ func (n *notices) notice(effect tasks.Effect) {
 		n.emit(event.TaskTicked{Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped})
 	case tasks.Ahead:
 		n.emit(event.Fault{Meta: meta, Doing: "fire recurrence " + e.Name, Role: n.cfg.Role, Err: aheadError(&e)})
+	case tasks.Unreached:
+		n.emit(event.Fault{
+			Meta: meta, Doing: "reach worker " + e.Instance, Role: n.cfg.Role, Attempts: e.Times,
+			Err: unreachedError(&e, n.work.Assign(e.Instance), n.work.Cancel(e.Instance), n.work.Sync(e.Instance)),
+		})
 	case tasks.Refused:
 		n.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
 	}
@@ -58,4 +65,14 @@ func aheadError(e *tasks.Ahead) error {
 	}
 	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339),
 		e.Now.Format(time.RFC3339), what)
+}
+
+// unreachedError says which worker messages do not reach, and what to do.
+func unreachedError(e *tasks.Unreached, subjects ...string) error {
+	err := fmt.Errorf("%w: see that it may subscribe to %s, and that both halves of each account import and leaf node on "+
+		"the way let these through", taskerr.ErrUnreachable, strings.Join(subjects, ", "))
+	if e.Held > 0 {
+		err = fmt.Errorf("%w; %d of its tasks it may have heard of: they go to others when it is stopped", err, e.Held)
+	}
+	return err
 }

@@ -64,8 +64,9 @@ func overviewOf(v tasks.Overview) *control.Overview {
 	for _, w := range v.Workers {
 		o.Workers = append(o.Workers, control.Worker{
 			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained,
-			Labels: w.Labels,
-			Kinds:  append([]string{}, w.Kinds...), // JSON knows no nil slice
+			Unreachable: w.Unreachable,
+			Labels:      w.Labels,
+			Kinds:       append([]string{}, w.Kinds...), // JSON knows no nil slice
 		})
 	}
 	return o

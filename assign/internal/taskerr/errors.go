@@ -48,6 +48,9 @@ var (
 var ErrLimitsDiffer = errors.New(
 	"assign: two programs declare a kind differently: give the later one a higher LimitsVersion")
 
+// ErrUnreachable is the fault of a scheduler that cannot reach a worker.
+var ErrUnreachable = errors.New("assign: the worker lives, and messages do not reach it: it is given nothing")
+
 // Errors that end a scheduler's term.
 var (
 	ErrFenced       = errors.New("assign: a later scheduler has taken over")

@@ -25,7 +25,11 @@ func (s *Scheduler) Awaited(most int) (instances []string) {
 
 func (e Synced) apply(s *Scheduler) {
 	w := s.workers[e.Session]
-	if w == nil || s.ready || w.synced {
+	if w == nil {
+		return
+	}
+	s.found(w, false)
+	if s.ready || w.synced {
 		return
 	}
 	w.synced, w.claims = true, e.Held

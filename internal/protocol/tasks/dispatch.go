@@ -1,6 +1,9 @@
 package tasks
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // maxParked bounds how many tasks are parked in one round: with very many of one key it continues
 // in the next.
@@ -147,6 +150,7 @@ func (s *Scheduler) push(w *worker) {
 	}
 	s.last++
 	w.frame = s.last
+	w.unheard = append(w.unheard, w.frame)
 	w.sent = w.serial
 	if w.tries++; w.tries == 1 {
 		w.silent = s.now
@@ -166,4 +170,56 @@ func (s *Scheduler) push(w *worker) {
 		}
 	}
 	s.emit(Assign{w.session, w.instance, w.frame, s.epoch, s.cfg.Epoch, low, list})
+}
+
+// apply stops assigning to a worker that does not listen. If none of the frames that it owes an
+// answer to was delivered to anybody, it will never hear of what is in them, and that goes to
+// others at once. Else its tasks stay its own until it has answered, or its session is dead.
+func (e NoResponder) apply(s *Scheduler) {
+	w := s.workers[e.Session]
+	if w == nil {
+		return
+	}
+	s.lost(w)
+	if i := slices.Index(w.unheard, e.Frame); i >= 0 {
+		if w.unheard = slices.Delete(w.unheard, i, i+1); len(w.unheard) == 0 {
+			s.reclaim(w)
+		}
+	}
+}
+
+// reclaim takes everything from a worker that it was pushed in frames that nobody has heard.
+func (s *Scheduler) reclaim(w *worker) {
+	all := slices.Clone(w.held)
+	byRevision(all)
+	for _, t := range all {
+		if t.phase == pushed {
+			s.release(t, rejected, nil)
+		}
+	}
+}
+
+// lost notes that messages do not reach a worker: it is given nothing new until it has answered.
+func (s *Scheduler) lost(w *worker) {
+	s.reach.Lose(s.now, w.instance, w.session)
+	if !w.unreachable {
+		w.unreachable = true
+		s.takeBack(func(t *task) bool { return t.run.worker == w })
+	}
+}
+
+// found notes that a worker has answered; took says that it was a frame of tasks.
+func (s *Scheduler) found(w *worker, took bool) {
+	w.unreachable = false
+	s.reach.Find(w.instance, w.session, took)
+}
+
+// seek asks a worker that messages do not reach whether it hears, and says that it does not.
+func (s *Scheduler) seek(w *worker) {
+	if s.reach.Ask(s.now, w.instance, w.session) && w.missing == 0 && !s.mustSync(w) {
+		s.emit(Sync{w.session, w.instance, s.epoch})
+	}
+	if times, is := s.reach.Tell(s.now, w.instance, w.session); is {
+		s.emit(Unreached{w.session, w.instance, len(w.held), times})
+	}
 }

@@ -159,6 +159,13 @@ type (
 	}
 	Reassigned struct{ Kind, Cause string }
 	Stale      struct{ Kind, Reason string }
+	// Unreached says that a worker lives, and that messages do not reach it, for the Times-th time:
+	// it is given nothing. It holds Held tasks that it may have heard of.
+	Unreached struct {
+		Session     uint64
+		Instance    string
+		Held, Times int
+	}
 	// Refused says that the server refused a write of ours: op.
 	Refused struct{ Op string }
 	// TaskChanged says where a watched task is now, or any task while all of them are watched.
@@ -223,6 +230,7 @@ func (Assign) effect()          {}
 func (Sync) effect()            {}
 func (Stop) effect()            {}
 func (Unanswered) effect()      {}
+func (Unreached) effect()       {}
 func (Settle) effect()          {}
 func (Fenced) effect()          {}
 func (Exhausted) effect()       {}

@@ -181,7 +181,9 @@ type (
 		Answers []Answer
 	}
 
-	// NoResponder says that nobody listens where a frame went.
+	// NoResponder says that nobody listens where a frame went, Frame 0: a question. The server says so
+	// only when it has delivered the message to nobody, on no path; of a frame of several messages,
+	// when it has said so about each of them.
 	NoResponder struct {
 		Session uint64
 		Frame   uint64

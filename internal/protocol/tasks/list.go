@@ -121,7 +121,8 @@ func (s *Scheduler) Overview() Overview {
 			delete(absent, w.instance)
 			o.Workers = append(o.Workers, WorkerView{
 				Instance: w.instance, Session: w.session, Slots: w.slots, Load: w.load, Running: len(w.held),
-				Draining: w.draining, Drained: w.drained, Own: w.own, Labels: maps.Clone(w.labels), Kinds: slices.Clone(w.kinds),
+				Draining: w.draining, Drained: w.drained, Unreachable: w.unreachable, Own: w.own, Labels: maps.Clone(w.labels),
+				Kinds: slices.Clone(w.kinds),
 			})
 		}
 	}

@@ -41,9 +41,10 @@ type worker struct {
 	frame       uint64   // that it has not answered, 0: none
 	again       Instant  // when to push it once more
 	tries       int      // pushes of it
+	unheard     []uint64 // those frames of which it is not known that nobody was there to hear them
 	serial      uint64   // of the last assignment
 	sent        uint64   // of the last one that was pushed
-	unreachable bool     // nobody listens there
+	unreachable bool     // messages do not reach it, as far as is known
 	silent      Instant  // since when it owes an answer and has given none
 	paused      Instant  // it has rejected something: nothing new until then
 	refused     int      // rejections in a row
@@ -97,6 +98,7 @@ func (e Members) apply(s *Scheduler) {
 			}
 			s.workers[m.Session] = w
 			s.workerList = append(s.workerList, w)
+			w.unreachable = s.reach.Open(s.now, m.Instance, m.Session)
 		}
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
@@ -120,11 +122,10 @@ func (e Dead) apply(s *Scheduler) {
 	s.dirty = true
 	lost := slices.Clone(w.held)
 	byRevision(lost)
-	unheard := w.unreachable && w.tries == 1
 	ran := loss{id: e.Session, instance: w.instance, alone: !w.unsure}
 	for _, t := range lost {
 		switch {
-		case t.phase == starting, t.phase == pushed && (e.Closed || unheard || t.run.serial > w.sent): // it has never begun
+		case t.phase == starting, t.phase == pushed && (e.Closed || t.run.serial > w.sent): // it has never begun
 			s.release(t, rejected, nil)
 		case e.Closed:
 			s.release(t, released, nil)
@@ -186,7 +187,7 @@ func (s *Scheduler) answeredBy(t *task) {
 // answered makes a worker one that has answered everything.
 func (w *worker) answered() {
 	clear(w.open)
-	w.open, w.missing, w.frame, w.tries, w.unreachable = w.open[:0], 0, 0, 0, false
+	w.open, w.missing, w.frame, w.tries, w.unheard = w.open[:0], 0, 0, 0, w.unheard[:0]
 }
 
 // accept notes that a worker runs what it was pushed.
@@ -206,6 +207,9 @@ func (e Answered) apply(s *Scheduler) {
 		return
 	}
 	for _, a := range e.Answers {
+		if a.Verdict != Unsent { // which it has not said itself
+			s.found(w, true)
+		}
 		t := s.tasks.get(a.ID)
 		if t == nil || t.phase != pushed || t.run.worker != w || t.attempt != a.Attempt {
 			continue
@@ -254,14 +258,6 @@ func (s *Scheduler) pause(w *worker, v Verdict) {
 	w.refused++
 }
 
-// apply stops assigning to a worker that does not listen. Its tasks stay its own until its session
-// is dead.
-func (e NoResponder) apply(s *Scheduler) {
-	if w := s.workers[e.Session]; w != nil && w.frame == e.Frame && e.Frame != 0 {
-		w.unreachable = true
-	}
-}
-
 // stop tells a worker to end an attempt that leads to nothing any more.
 func (s *Scheduler) stop(w *worker, x stop) {
 	if len(w.stops) >= maxStops {
@@ -273,6 +269,7 @@ func (s *Scheduler) stop(w *worker, x stop) {
 
 func (e Stopped) apply(s *Scheduler) {
 	if w := s.workers[e.Session]; w != nil {
+		s.found(w, false)
 		w.stops = slices.DeleteFunc(w.stops, func(x stop) bool { return x.id == e.ID && x.attempt == e.Attempt })
 	}
 }
@@ -295,7 +292,11 @@ func (s *Scheduler) tendWorkers() {
 		}
 		if s.owes(w) && w.silent.Add(s.cfg.Silence) <= s.now {
 			w.silent = s.now
+			s.lost(w)
 			s.emit(Unanswered{w.session, w.instance})
+		}
+		if w.unreachable {
+			s.seek(w)
 		}
 	}
 }
@@ -335,6 +336,9 @@ func (w *worker) due(s *Scheduler) Instant {
 	}
 	if s.owes(w) {
 		next = min(next, w.silent.Add(s.cfg.Silence))
+	}
+	if w.unreachable {
+		next = min(next, s.reach.Due(w.instance, w.session))
 	}
 	if s.count[waiting] > 0 && w.paused > s.now {
 		next = min(next, w.paused)

@@ -65,9 +65,7 @@ func TestWhyATaskWaits(t *testing.T) {
 			before: func(b *books) { b.submit("first", Policy{}, nil); fill(b) },
 		},
 		"nobody listens": {want: ReasonUnreachable, members: []Member{idle(200, 2)}, before: func(b *books) {
-			b.submit("first", Policy{}, nil)
-			p, _ := find[Assign](b.pass(0))
-			b.step(NoResponder{Session: 200, Frame: p.Frame})
+			b.step(NoResponder{Session: 200})
 		}},
 		"the placement lets it wait": {
 			want: ReasonPlacement, cfg: SchedulerConfig{Placement: nowhereAtAll{}},

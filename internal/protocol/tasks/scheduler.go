@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/reach"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/streamclock"
 )
 
@@ -28,8 +29,9 @@ const (
 	retryCap    = 5 * time.Second
 	agingStep   = 10 * time.Second
 	maxSpare    = 4096
-	maxDue      = 4096 // tasks that come due in one step
-	maxExpired  = 1024 // outcomes of tasks that have expired, under way at once
+	maxDue      = 4096            // tasks that come due in one step
+	maxUnasked  = 5 * time.Second // between two questions to a worker that messages do not reach
+	maxExpired  = 1024            // outcomes of tasks that have expired, under way at once
 )
 
 // Scheduler is the rules of one term: plain data and a transition function, without I/O, clock or
@@ -69,6 +71,7 @@ type Scheduler struct {
 
 	workers    map[uint64]*worker
 	workerList []*worker     // the same, in the order in which they came
+	reach      *reach.Book   // which of them, and of their former sessions, messages do not reach
 	pools      pools         // of workers that can run the same classes
 	pooled     int           // so many of classes have one, those after them have none yet
 	dirty      bool          // workers, or what they take, have changed
@@ -110,6 +113,7 @@ type Scheduler struct {
 
 // NewScheduler returns a scheduler that has read nothing yet.
 func NewScheduler(cfg SchedulerConfig) *Scheduler {
+	pause := max(cfg.AnswerTime/8, time.Millisecond)
 	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
@@ -118,6 +122,9 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		opaque:  map[string]opaque{},
 		uniques: map[string]unique{}, places: map[string]uint64{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
+		reach: reach.NewBook(reach.Config{
+			First: pause, Most: max(pause, maxUnasked), Tell: max(cfg.LossTime, cfg.AnswerTime),
+		}),
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
 		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},
 		edges: groups.NewEdges(), stays: map[string]Status{},

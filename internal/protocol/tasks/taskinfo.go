@@ -63,7 +63,9 @@ type WorkerView struct {
 	Running  int  // tasks
 	Draining bool // it takes nothing more, since it is being closed
 	Drained  bool // it is given nothing more, since somebody wants that
-	Own      bool
-	Labels   map[string]string
-	Kinds    []string
+	// Unreachable: messages do not reach it, and it is given nothing until they do.
+	Unreachable bool
+	Own         bool
+	Labels      map[string]string
+	Kinds       []string
 }

@@ -21,7 +21,7 @@ func (k *worker) rest() (since time.Duration, idle bool) {
 	if k.lease.stands {
 		return since, k.lease.idle
 	}
-	leads := k.p.term != nil && k.p.term.session == k.session
+	leads := k.p.leadsOther || k.p.term != nil && k.p.term.session == k.session
 	return since, !leads && len(k.runs)+len(k.results)+len(k.said) == 0 && since <= k.w.now
 }
 

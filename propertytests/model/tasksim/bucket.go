@@ -53,23 +53,25 @@ func (w *taskWorld) append(kind kindOf, p *participant, session uint64) uint64 {
 
 // participant is one member: a session, a view, a worker, and now and then a term.
 type participant struct {
-	w         *taskWorld
-	name      string
-	campaigns bool
-	lag       time.Duration // of its view, at most
-	skew      time.Duration // of its clock
-	rate      float64       // by how much that clock is fast
-	old       bool          // it cannot read what a later version has written
-	former    bool          // it is of an earlier build, and cannot decode some inputs
-	up        bool
-	cut       bool
-	stopped   bool     // see pause
-	held      []func() // what waits until it continues
-	session   uint64
-	belief    uint64 // counts the ends of belief, so that an old deadline means nothing
-	base      int    // of the bucket that it watches
-	seen      int    // how much of the log its view has
-	reachable int    // how much it could have, were it not cut off
+	w          *taskWorld
+	name       string
+	campaigns  bool
+	lag        time.Duration // of its view, at most
+	skew       time.Duration // of its clock
+	rate       float64       // by how much that clock is fast
+	old        bool          // it cannot read what a later version has written
+	leadsOther bool          // another role, all the time
+	former     bool          // it is of an earlier build, and cannot decode some inputs
+	up         bool
+	cut        bool
+	deaf       deafness
+	stopped    bool     // see pause
+	held       []func() // what waits until it continues
+	session    uint64
+	belief     uint64 // counts the ends of belief, so that an old deadline means nothing
+	base       int    // of the bucket that it watches
+	seen       int    // how much of the log its view has
+	reachable  int    // how much it could have, were it not cut off
 
 	epoch   uint64 // of the leader in view, 0: nobody
 	highest uint64 // of any role record in view
@@ -330,6 +332,8 @@ func (w *taskWorld) fault() {
 		switch {
 		case w.Remakes && w.chance(0.1):
 			w.remake()
+		case w.Deaf && w.chance(0.3):
+			w.deafen(p)
 		case !p.up || p.cut || p.stopped:
 		case w.chance(0.4):
 			p.crash()
@@ -365,6 +369,9 @@ func (w *taskWorld) heal() {
 	w.calm = true
 	for _, p := range w.procs {
 		p.cut = false
+		if !p.leadsOther {
+			p.deaf = hears
+		}
 		p.goOn()
 		if p.old || p.former { // it is replaced by the later version
 			p.old, p.former = false, false

@@ -228,7 +228,7 @@ func (w *taskWorld) result() tasks.Result {
 		return tasks.Result{Verb: tasks.Failed}
 	case n < 93:
 		return tasks.Result{Verb: tasks.Permanent}
-	case n < 98:
+	case n < 98, w.Outcast: // there the one scheduler stays: the next one would wait for what the outcast has heard
 		return tasks.Result{Verb: tasks.Snoozed, Delay: int64(w.upTo(w.Lease))}
 	default:
 		return tasks.Result{Verb: tasks.Released}

@@ -16,6 +16,7 @@ type model struct {
 	known           map[string]tasks.Attempt // the largest attempt that it has pushed
 	rejections      map[string]rejection     // the last one of each task
 	ready           time.Duration
+	unreached       unreached
 	limited         int           // hand-outs of the kind with a rate
 	late            time.Duration // by which a submission has come late, at most, since a seal
 }
@@ -26,6 +27,7 @@ func newModel() model {
 	return model{
 		paused: map[string]bool{}, drained: map[string]bool{}, limits: map[string]boundBy{},
 		known: map[string]tasks.Attempt{}, rejections: map[string]rejection{},
+		unreached: newUnreached(),
 	}
 }
 
@@ -43,6 +45,7 @@ func (l *lead) handsOut(e *tasks.Assign) {
 	if len(fresh) == 0 {
 		return
 	}
+	l.checkReach(e, fresh)
 	w, now := l.w, l.p.instant()
 	all, _ := l.s.List(now, 0, tasks.Filter{}, 1<<20)
 	n := counted(all)

@@ -111,7 +111,7 @@ var drawn = []mutants.Mutant{
 		},
 	}},
 	{Name: "a worker that does not answer is dead", Edits: []mutants.Edit{
-		{"\t\tw.unreachable = true\n", "\t\tDead{Session: w.session}.apply(s)\n"},
+		{"\ts.lost(w)\n\tif i :=", "\tDead{Session: w.session}.apply(s)\n\tif i :="},
 		{
 			"\tfor _, p := range l.w.procs {\n\t\tif p.name == instance {\n",
 			"\tif n := f.push; n != nil && l.w.chance(0.02) {\n\t\tl.w.after(0, func() { l.step(tasks.NoResponder{Session: " +

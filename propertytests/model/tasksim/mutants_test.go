@@ -17,7 +17,8 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, chained, by(poison, poisonous), by(beside, rare), by(gathers, together)),
+	Mutants: slices.Concat(drawn, chained, astray, by(poison, poisonous), by(outcast, lonely),
+		by(beside, rare), by(beside, silent), by(gathers, together)),
 }
 
 var (
@@ -29,6 +30,9 @@ var (
 		Below: []string{"internal/protocol/tasks/gather"}, Run: ".",
 		Args: []string{"-rapid.nofailfile", "-test.timeout", "10m"},
 		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	outcast = mutants.Test{
+		Run: "TestOutcast$", Args: []string{"-test.timeout", "10m"}, Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}
 	beside = mutants.Test{
 		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},

@@ -57,6 +57,7 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.Wiped = []float64{0, 0.2, 0.6}[s.Seed%3]
 	s.AtRest = s.Seed%5 < 2
 	s.Batches = s.Seed%4 < 2
+	s.Deaf = s.Seed%7 < 3
 	return s
 }
 

@@ -38,6 +38,8 @@ type Scenario struct {
 	Remakes    bool          // the bucket is recreated now and then
 	Rotated    float64       // share of the looks at the role in which its holder is given another epoch
 	AtRest     bool          // idle sessions are ended when a worker does not answer, and later than others else
+	Deaf       bool          // messages of schedulers miss a process now and then
+	Outcast    bool          // they always miss the last one, which is never at rest
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Chained   bool // some tasks wait for others
@@ -74,6 +76,8 @@ type Counts struct {
 	Wipes, Awaited int
 	// workers that did not answer for long, and sessions that were ended at rest for that
 	Unanswered, EndedAtRest int
+	// messages that missed a process that is deaf, and how often one was named
+	Missed, Named int
 	// handlers that were told why they are stopped
 	Told int
 	// clients that left before they had submitted a task with a unique key

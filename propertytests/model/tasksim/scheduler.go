@@ -99,6 +99,7 @@ func (l *lead) step(ev tasks.Event) {
 		}
 	}
 	ready := l.s.Ready()
+	l.model.unreached.hears(l, ev)
 	effects := l.s.Step(l.p.instant(), ev, nil)
 	l.watchLimits(ev, ready)
 	for _, e := range effects {
@@ -202,6 +203,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.frame(e.Instance, sentFrame{lead: l, epoch: e.Epoch, term: l.term, session: e.Session})
 	case tasks.Unanswered:
 		l.unanswered(e)
+	case tasks.Unreached:
+		l.named(&e)
 	case tasks.Settle:
 		if f, ok := e.Ref.(settle); ok {
 			f(e.Stale)

@@ -12,6 +12,9 @@ func (l *lead) frame(instance string, f sentFrame) {
 	}
 	for _, p := range l.w.procs {
 		if p.name == instance {
+			if l.misses(p, &f) {
+				continue
+			}
 			l.w.send(l.p, p, func() {
 				if p.work != nil {
 					p.work.take(f, 0)

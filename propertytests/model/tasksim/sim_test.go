@@ -68,6 +68,7 @@ func draw(t *rapid.T) Scenario {
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
 	s.AtRest = rapid.Bool().Draw(t, "at rest")
 	s.Batches = rapid.Bool().Draw(t, "batches")
+	s.Deaf = rapid.Bool().Draw(t, "deaf")
 	return s
 }
 
@@ -126,6 +127,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets recreated": c.Remade,
 		"sessions whose records were removed": c.Wipes, "sessions ended for the books": c.Awaited,
 		"workers that did not answer": c.Unanswered, "sessions ended at rest": c.EndedAtRest,
+		"messages that missed a process": c.Missed, "workers that were named for that": c.Named,
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,
 		"handlers that began in sessions of a bucket that was gone": c.Outlived,
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,

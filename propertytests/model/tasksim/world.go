@@ -44,7 +44,11 @@ func Run(s Scenario) (Counts, error) {
 		}
 		p.old, p.former = w.Versions && w.chance(0.5), w.Deploys && w.chance(0.5)
 		w.procs = append(w.procs, p)
-		w.after(w.upTo(100*time.Millisecond), p.join)
+		joins := w.upTo(100 * time.Millisecond)
+		if w.Outcast && i == s.Processes-1 {
+			joins = w.outcast()
+		}
+		w.after(joins, p.join)
 	}
 	w.after(200*time.Millisecond, w.govern)
 	w.bind()

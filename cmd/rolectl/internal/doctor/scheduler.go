@@ -122,9 +122,24 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 		if w.Session != 0 {
 			present++
 		}
+		if w.Unreachable {
+			x.unreached(namespace, o.Scheduler, &w)
+		}
 	}
 	if o.Omitted > 0 {
 		more = " at least"
 	}
 	return fmt.Sprintf("%d open, handed out by %s to%s %s", open, o.Scheduler, more, show.Count(present, "worker"))
+}
+
+// unreached judges a worker that messages of the scheduler do not reach.
+func (x *examination) unreached(namespace, scheduler string, w *assign.WorkerOverview) {
+	const fix = "check again in a moment; if it persists, see that it may subscribe to $TASKS.%s.*.work.*.%s, and that " +
+		"both halves of each account import and leaf node on the way let these messages through"
+	level, held := warning, "it is given nothing"
+	if w.Load > 0 {
+		level, held = critical, "what it has stays with it until it answers or is stopped"
+	}
+	x.add(level, "tasks", fmt.Sprintf(fix, namespace, show.Clean(w.Instance)),
+		"%s: messages of %s do not reach worker %s: %s", namespace, scheduler, w.Instance, held)
 }

@@ -25,6 +25,6 @@ var BlockedReasons = map[assign.Reason]struct{ Text, Fix string }{
 	},
 	assign.ReasonUnreachable: {
 		"the workers for it do not listen to the scheduler",
-		"see their logs, and their permission to subscribe to NAMESPACE.work.*.<instance>",
+		"see that messages to $TASKS.NAMESPACE.*.work.*.<instance> reach them: permission to subscribe, imports, leaf nodes",
 	},
 }

@@ -82,6 +82,9 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 		if w.Drained {
 			states = append(states, withHold("drained", all, func(h hold) bool { return h.Instance == w.Instance }))
 		}
+		if w.Unreachable {
+			states, tone = append(states, "unreachable"), show.Bad
+		}
 		workers.Rows = append(workers.Rows, show.Row{
 			Name: w.Instance, Tone: tone,
 			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), strings.Join(states, ", ")},
