@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
@@ -35,16 +36,9 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	if err != nil {
 		return nil, err
 	}
-	all, faults := make([]*Pending[Out], len(inputs)), make([]error, len(inputs))
-	one := func(i int) error {
-		s := common
-		if each := s.each; each != nil {
-			s.each = nil
-			s.apply(each(i))
-			if s.each != nil {
-				s.Refuse("WithEach among the options of one task: give its options as they are")
-			}
-		}
+	all := make([]*Pending[Out], len(inputs))
+	return all, windowed(c, len(inputs), func(i int) error {
+		s := common.of(i)
 		data, err := encode(inputs[i])
 		if err != nil {
 			return taskerr.Doing(err, "submit %s", k.name)
@@ -55,7 +49,24 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 		}
 		all[i] = &Pending[Out]{to, p}
 		return nil
+	})
+}
+
+// of is the submission of one task of a batch.
+func (s submission) of(i int) submission {
+	if each := s.each; each != nil {
+		s.each = nil
+		s.apply(each(i))
+		if s.each != nil {
+			s.Refuse("WithEach among the options of one task: give its options as they are")
+		}
 	}
+	return s
+}
+
+// windowed does something for each input of a batch, for a bounded number at once.
+func windowed(c *client.Client, inputs int, one func(i int) error) error {
+	faults := make([]error, inputs)
 	var window sync.WaitGroup
 	next := make(chan int)
 	width := 0
@@ -79,7 +90,7 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	}
 	close(next)
 	window.Wait()
-	return all, joinFaults(faults)
+	return joinFaults(faults)
 }
 
 // joinFaults is the faults of a batch, in the order of the inputs: one line for each cause, with

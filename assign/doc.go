@@ -130,6 +130,8 @@
 //   - r.<name> is a recurrence. Clients write it likewise.
 //   - k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in
 //     one step with the submission of that tick.
+//   - g.<task> says how the members of the group have ended that the task completes. The scheduler
+//     writes it, under its seal, now and then and before the completion runs.
 //   - seal is the seal. The scheduler writes it by compare-and-swap, only over an epoch that
 //     is not above its own.
 //

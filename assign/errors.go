@@ -58,6 +58,9 @@ var (
 	// ErrTaskSkipped says that a task never ran, because a task that it waited for has not
 	// succeeded, or does not exist. See [After].
 	ErrTaskSkipped = taskerr.ErrTaskSkipped
+	// ErrGroupKept says that a task of an earlier group of the same name is still kept. See
+	// [SubmitGroup].
+	ErrGroupKept = taskerr.ErrGroupKept
 	// ErrTaskNotFound says that there is no record of a task. Either nobody submitted it, or its
 	// outcome was kept no longer.
 	ErrTaskNotFound = taskerr.ErrTaskNotFound

@@ -13,7 +13,8 @@ type TaskError struct {
 	ID     string
 	Status State
 	// Cause is a short word: permanent, max_attempts, worker_lost, undecodable, cancelled, deadline,
-	// upstream or unstorable. Upstream means that a task which it waited for has not succeeded, or
+	// upstream, unclosed or unstorable. Unclosed means that members of a group were not submitted
+	// within a day. Upstream means that a task which it waited for has not succeeded, or
 	// does not exist. Undecodable means that no worker could decode the input. Unstorable means that
 	// the server does not accept the outcome: Message says which one, and [ErrUnstorable] says why.
 	Cause string

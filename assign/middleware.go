@@ -33,9 +33,9 @@ type Submitting struct {
 // SubmitFunc stores a submission.
 type SubmitFunc func(ctx context.Context, s *Submitting) error
 
-// SubmitMiddleware goes around each submission of [Submit] and [SubmitBatch]. It calls next with a
-// context derived from its own, and returns what next returned, or an error that refuses the task.
-// The tasks of a recurrence do not pass it.
+// SubmitMiddleware goes around each submission of [Submit], [SubmitBatch] and [SubmitGroup]. It
+// calls next with a context derived from its own, and returns what next returned, or an error that
+// refuses the task. The tasks of a recurrence do not pass it.
 type SubmitMiddleware func(next SubmitFunc) SubmitFunc
 
 // submitAround puts the middleware around the submissions of a client; nil for none.

@@ -36,7 +36,8 @@ func (s *submission) apply(opts []SubmitOption) {
 
 // WithID names the task. If a task of that name was submitted before and its outcome is still kept,
 // that task is returned instead, whatever its input was. If it is of another kind, the error is
-// ErrOtherKind. Names that begin with "cron/" are for the tasks of recurrences. Without WithID each
+// ErrOtherKind. Names that begin with "cron/" are for the tasks of recurrences, and those
+// that begin with "group/" for groups. Without WithID each
 // task gets a new id.
 func WithID(id string) SubmitOption {
 	return func(s *submission) {

@@ -3,6 +3,7 @@ package assign
 import (
 	"context"
 
+	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 )
 
@@ -37,4 +38,41 @@ func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in 
 		return nil, err
 	}
 	return &Pending[Out]{to, p}, nil
+}
+
+// Ref is the output of a task, by reference: an input that has one takes few bytes, however large
+// the output is. See [Chain].
+type Ref[T any] struct {
+	Task string `json:"task"`
+}
+
+// RefTo is a reference to the output of a task.
+func RefTo[T any](p *Pending[T]) Ref[T] { return Ref[T]{Task: p.ID()} }
+
+// Get is [Pending.Wait] of the task. In the handler of a task that waits for that one, see [After],
+// the outcome is there and stays until this task has ended. An output above 64 KiB leaves after
+// [Config].LargeRetention.
+func (r Ref[T]) Get(ctx context.Context, in Submitter) (T, error) {
+	return (&Pending[T]{in, client.Find(r.Task, "")}).Wait(ctx)
+}
+
+// Chain submits a task that waits for another one with [After], and whose input is the output of
+// that one, by reference.
+func Chain[A, B any](ctx context.Context, to Submitter, k Kind[Ref[A], B], after *Pending[A],
+	opts ...SubmitOption,
+) (*Pending[B], error) {
+	return Submit(ctx, to, k, RefTo(after), append([]SubmitOption{After(after.ID())}, opts...)...)
+}
+
+// FanIn submits a task that waits for some others with [After], 32 at most, and whose input is
+// their outputs, by reference and in this order. A task after more than that is the completion of a
+// group, see [SubmitGroup].
+func FanIn[A, B any](ctx context.Context, to Submitter, k Kind[[]Ref[A], B], after []*Pending[A],
+	opts ...SubmitOption,
+) (*Pending[B], error) {
+	ids, refs := make([]string, len(after)), make([]Ref[A], len(after))
+	for i, p := range after {
+		ids[i], refs[i] = p.ID(), RefTo(p)
+	}
+	return Submit(ctx, to, k, refs, append([]SubmitOption{After(ids...)}, opts...)...)
 }

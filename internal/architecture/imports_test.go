@@ -52,6 +52,7 @@ var allowed = map[string][]string{
 	"roles": {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
+		"internal/protocol/tasks/groups",
 		"assign/internal/client", "assign/internal/control", "assign/internal/record", "assign/internal/scheduler",
 		"assign/internal/sealed",
 		"assign/internal/stream",
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
 		"assign/internal/taskerr",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
-		"internal/protocol/tasks/gather", "internal/protocol/tasks/unique",
+		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/unique",
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/stream",

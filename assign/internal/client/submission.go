@@ -3,10 +3,12 @@ package client
 import (
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // Submission is a task that is about to be submitted.
@@ -21,6 +23,7 @@ type Submission struct {
 	Trace  string
 	own    bool         // the client has made the id
 	After  record.After // the tasks that it waits for
+	inside bool         // it is of a group: only then its id may say so
 	Fault  error        // the first fault of the options
 }
 
@@ -35,6 +38,39 @@ func (s *Submission) Wait(option string, ids []string, ended bool) {
 	}
 	s.After = a
 	s.Edit().Version = record.PolicyAfter
+}
+
+// Complete makes the task complete a group of so many members, whose outcomes are kept for as many
+// seconds.
+func (s *Submission) Complete(name string, size int, kept int64) {
+	id, err := record.GroupID(name)
+	if err != nil {
+		s.Refuse("%w", err)
+	}
+	a := record.After{Group: size}
+	if fault := a.Check(); fault != "" {
+		s.Refuse("%s", fault)
+	}
+	s.ID, s.inside, s.After = id, true, a
+	p := s.Edit()
+	p.Version, p.Retention = record.PolicyAfter, max(p.Retention, kept)
+}
+
+// Join makes the task a member of the group that a task completes.
+func (s *Submission) Join(completion string, index int) {
+	s.ID, s.inside = groups.MemberID(completion, index), true
+}
+
+// KeepInGroup makes the outcomes of members last until their group is sure to be recorded. It
+// returns for how many seconds one that has not died is kept.
+func (s *Submission) KeepInGroup() (seconds int64) {
+	const least = int64(record.GroupRetention / time.Second)
+	p := s.Edit()
+	p.Retention = max(p.Retention, least)
+	if p.Dead > 0 {
+		p.Dead = max(p.Dead, least)
+	}
+	return p.Retention
 }
 
 // Refuse notes the first fault of the options.

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // Submit stores one task.
@@ -73,6 +74,9 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 	case strings.HasPrefix(s.ID, record.TickPrefix):
 		return op, fmt.Errorf("%w: %q: ids that begin with %q are for the tasks of recurrences", taskerr.ErrInvalidID, s.ID,
 			record.TickPrefix)
+	case !s.inside && strings.HasPrefix(s.ID, groups.Prefix):
+		return op, fmt.Errorf("%w: %q: ids that begin with %q are for the tasks of groups: use SubmitGroup",
+			taskerr.ErrInvalidID, s.ID, groups.Prefix)
 	}
 	if s.Header == "" {
 		if s.Header, err = s.Policy.Encode(); err != nil {
@@ -93,7 +97,7 @@ func (s *Submission) write(data []byte) (op natskv.Write, err error) {
 			return op, err
 		}
 	}
-	if s.After.IDs != nil {
+	if s.After.IDs != nil || s.After.Group > 0 {
 		if h, err = withJSON(h, record.HeaderAfter, "the tasks that it waits for", s.After, record.MaxAfter); err != nil {
 			return op, err
 		}

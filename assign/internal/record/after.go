@@ -31,14 +31,18 @@ const (
 	MaxUpstream = 32
 )
 
-// After names the tasks that a task waits for.
+// After names the tasks that a task waits for, or the size of the group that it completes.
 type After struct {
-	IDs   []string `json:"ids"`
+	IDs   []string `json:"ids,omitempty"`
 	Ended bool     `json:"ended,omitempty"` // it runs however they have ended
+	Group int      `json:"group,omitempty"` // it completes a group of so many members instead, 0: of none
 }
 
 // Check says what is wrong, "" when nothing is.
 func (a *After) Check() string {
+	if a.Group != 0 {
+		return checkSize(a.Group, a)
+	}
 	if len(a.IDs) < 1 || len(a.IDs) > MaxUpstream {
 		return fmt.Sprintf("%d tasks: use 1 to %d, or a task between that waits for some of them", len(a.IDs), MaxUpstream)
 	}
@@ -66,7 +70,9 @@ func ParseAfter(header string) (*After, error) {
 }
 
 // Rules is what the rules know of it.
-func (a *After) Rules() *groups.After { return &groups.After{IDs: a.IDs, Ended: a.Ended} }
+func (a *After) Rules() *groups.After {
+	return &groups.After{IDs: a.IDs, Ended: a.Ended, Group: a.Group}
+}
 
 // Headers of an outcome that open tasks name. It has no time to live until none of them is left:
 // then it is written again, and is kept for the seconds of headerKept. HeaderEnded is when the task

@@ -10,13 +10,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // FuzzAfter: any header is read without harm. A task waits for tasks that can exist, and for a
 // bounded number. An outcome is written again as it is, and its retention is within bounds.
 func FuzzAfter(f *testing.F) {
 	for _, text := range []string{
-		`{"ids":["a","b.c"]}`, `{"ids":["a"],"ended":true}`, `{"ids":[]}`, `{"ids":["a b"]}`, `{}`, `null`, ``, `3600`, `-1`,
+		`{"ids":["a","b.c"]}`, `{"ids":["a"],"ended":true}`, `{"ids":[]}`, `{"ids":["a b"]}`, `{}`, `{"group":3}`, `{"group":-1}`, `null`, ``, `3600`, `-1`,
 		`99999999999999999999`, "2026-11-26T10:00:00.5Z",
 		`{"v":2,"kind":"k","attempts":5,"backoff_ms":1000,"max_backoff_ms":3600000,"retention_s":3600}`,
 	} {
@@ -32,7 +33,7 @@ func FuzzAfter(f *testing.F) {
 
 func readAfter(t *testing.T, text string) {
 	if a, err := ParseAfter(text); err == nil {
-		if len(a.IDs) < 1 || len(a.IDs) > MaxUpstream {
+		if a.Group == 0 && len(a.IDs) < 1 || len(a.IDs) > MaxUpstream || a.Group < 0 || a.Group > groups.MaxSize {
 			t.Errorf("%q: %d tasks", text, len(a.IDs))
 		}
 		for _, id := range a.IDs {

@@ -26,6 +26,7 @@ const (
 	DrainKey      = "d." // and the instance: it must be given no new tasks
 	RecurKey      = "r." // and the name of a recurrence: its definition
 	TickKey       = "k." // and the name of a recurrence: its last tick
+	TallyKey      = "g." // and the task that completes a group: what became of the members
 	SealKey       = "seal"
 )
 

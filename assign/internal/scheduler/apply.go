@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -81,6 +82,10 @@ func (a *applier) applyRecord(e *natskv.Entry) {
 		a.applyRecurrence(e, name, gone)
 	case record.TickKey:
 		a.applyTick(e, name, gone)
+	case record.TallyKey:
+		if !gone {
+			a.applyTally(e, name)
+		}
 	}
 }
 
@@ -107,8 +112,9 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 	if len(e.Header[record.HeaderOutcome]) > 0 {
 		a.payloads.drop(id)
 		a.settled = tasks.Settled{ID: id, Revision: e.Revision}
-		if _, a.settled.Kept = record.Stays(e.Header); a.settled.Kept || !a.rules.Ready() {
-			// it matters to tasks that wait for it, and to workers that still run the task
+		_, a.settled.Kept = record.Stays(e.Header)
+		if a.settled.Kept || !a.rules.Ready() || strings.HasPrefix(id, groups.Prefix) {
+			// it matters to tasks that wait for it, to its group, and to workers that still run the task
 			a.settled.Status, a.settled.Attempt = record.EndedAs(e)
 			keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 			a.settled.Keyed = err == nil && keys != nil && keys.Unique != ""
@@ -241,6 +247,16 @@ func (a *applier) applyTick(e *natskv.Entry, name string, gone bool) {
 		}
 	}
 	a.step(fired)
+}
+
+// applyTally handles the record of a group.
+func (a *applier) applyTally(e *natskv.Entry, completion string) {
+	t, err := record.DecodeTally(e.Value)
+	if err != nil {
+		a.ignored(e, err)
+		return
+	}
+	a.step(tasks.Tallied{ID: completion, Of: t.Of, Stored: e.Time, Closed: t.Closed, Fates: t.Fates})
 }
 
 // ignored reports a record that this scheduler cannot read. The record is left in the stream.

@@ -41,6 +41,8 @@ func (x *effects) execute(effect tasks.Effect) {
 		x.keeper.keep(e)
 	case tasks.ReleaseOutcome:
 		x.keeper.release(e)
+	case tasks.WriteTally:
+		x.writes.tally(e)
 	case tasks.WriteTick:
 		x.writes.tick(e)
 	case tasks.Erase:

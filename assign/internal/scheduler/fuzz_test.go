@@ -60,7 +60,7 @@ func newFixture(tb testing.TB) fixture {
 // families are all keys but the seal's.
 var families = []string{
 	record.QueueKey, record.NoteKey, record.CheckpointKey, record.CancelKey, record.UniqueKey, record.PauseKey,
-	record.DrainKey, record.RecurKey, record.TickKey,
+	record.DrainKey, record.RecurKey, record.TickKey, record.TallyKey,
 }
 
 const (

@@ -77,6 +77,17 @@ func (q *writeQueue) tick(e tasks.WriteTick) {
 	})
 }
 
+// tally stores what has become of the members of a group.
+func (q *writeQueue) tally(e tasks.WriteTally) {
+	value, err := record.EncodeTally(record.Tally{Of: e.Of, Size: e.Size, Closed: e.Closed, Fates: e.Fates})
+	if err != nil {
+		return // numbers and bytes can always be encoded
+	}
+	q.add(write{number: e.Write, guard: e.Guard, op: natskv.Write{
+		Key: record.TallyKey + e.ID, Value: value, TTL: e.Retention + record.TallyMargin,
+	}})
+}
+
 // seal writes the seal by compare-and-swap.
 func (q *writeQueue) seal(e tasks.WriteSeal) {
 	op, err := sealWrite(record.Seal{Version: 1, Epoch: e.Epoch, Holder: q.host.Instance(), Mark: q.mark}, e.Expect)

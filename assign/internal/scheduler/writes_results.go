@@ -184,6 +184,8 @@ func recordOf(key string) (what, id string) {
 		return "checkpoint", "task " + name
 	case record.CancelKey:
 		return "request to cancel", "task " + name
+	case record.TallyKey:
+		return "record of the members", "group of task " + name
 	case record.TickKey:
 		return "last tick", "recurrence " + name
 	case record.UniqueKey:

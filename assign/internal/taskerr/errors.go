@@ -31,6 +31,7 @@ var (
 	ErrTaskExpired   = errors.New("assign: task expired")
 	ErrTaskSkipped   = errors.New("assign: task skipped")
 	ErrTaskNotFound  = errors.New("assign: task not found")
+	ErrGroupKept     = errors.New("assign: tasks of an earlier group are kept")
 	ErrTaskEnded     = errors.New("assign: task has ended")
 	ErrOutputGone    = errors.New("assign: the output is no longer kept: read it sooner, or raise LargeRetention")
 )

@@ -47,6 +47,10 @@ type (
 // block makes a task wait for others.
 func (s *Scheduler) block(t *task, a *groups.After) {
 	s.move(t, blocked)
+	if a.Group > 0 {
+		s.beginGroup(t, a.Group)
+		return
+	}
 	circular := s.edges.Later(t.id())
 	s.edges.Add(t.id(), a)
 	s.judgeAll(circular)
@@ -145,6 +149,7 @@ func (s *Scheduler) missed(id string) {
 // leave ends the dependencies of a task that leaves the books.
 func (s *Scheduler) leave(t *task) {
 	s.left = append(s.left, s.edges.Remove(t.id())...)
+	s.endGroup(t)
 }
 
 // releaseFree releases, at the end of a step, what no open task names: a task that was submitted

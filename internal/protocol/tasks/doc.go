@@ -48,6 +48,8 @@
 //     what its neighbour has done, see suspicion.
 //   - S14 A task whose input could not be decoded ends for that only while nobody of another build
 //     takes anything, or after so many attempts as it has.
+//   - S15 A task that waits for others, or completes a group, is handed out only for ends that a
+//     later scheduler finds too: outcomes that stay, and the record of the group.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but

@@ -55,6 +55,18 @@ type (
 		Data         []byte
 	}
 
+	// WriteTally asks for the record of the group that task ID completes, which was submitted at
+	// revision Of. It is to be kept for longer than a day, and it is written again each day.
+	WriteTally struct {
+		Write, Guard uint64
+		ID           string
+		Of           uint64
+		Size         int
+		Closed       bool
+		Fates        []byte
+		Retention    time.Duration // of the outcome of the completion, at most
+	}
+
 	// Erase asks that a record be removed that says nothing any more: ID is the task's, or the
 	// recurrence's. Expect is the revision at which it must stand, of one that others write: then
 	// that is the condition, and not the seal.
@@ -220,6 +232,7 @@ func (Reread) effect()          {}
 func (WriteOutcome) effect()    {}
 func (WriteNote) effect()       {}
 func (WriteCheckpoint) effect() {}
+func (WriteTally) effect()      {}
 func (Erase) effect()           {}
 func (FreeUnique) effect()      {}
 func (WriteTick) effect()       {}

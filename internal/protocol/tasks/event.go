@@ -50,6 +50,16 @@ type (
 		Keyed    bool
 	}
 
+	// Tallied is the record of a group that the stream delivered, stored at Stored: what became of
+	// the members, as the next scheduler must know it. Of is the submission of the completion ID.
+	Tallied struct {
+		ID     string
+		Of     uint64
+		Stored time.Time
+		Closed bool
+		Fates  []byte
+	}
+
 	// Noted is the note of a task that the stream delivered; Gone that it was erased. Retry.Wait
 	// counts from Stored; when that is zero, from now.
 	Noted struct {

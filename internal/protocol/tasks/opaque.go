@@ -1,5 +1,7 @@
 package tasks
 
+import "github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
+
 // opaque is an open task that cannot be read here: a later version of this program has submitted
 // it. It is not handed out, cancelled or ended, and what belongs to it (note, checkpoint, unique
 // key, the request to cancel it) stays as it is, for the first scheduler that can read it. A worker
@@ -20,6 +22,7 @@ func (e Opaque) apply(s *Scheduler) {
 		o.noted, o.saved = t.noted, t.saved
 	}
 	s.opaque[e.ID] = o
+	s.tellGroup(e.ID, groups.Open)
 }
 
 // stands reports whether a task is open, and at which revision its submission stands.

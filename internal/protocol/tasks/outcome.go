@@ -204,13 +204,18 @@ func (s *Scheduler) noted(t *task) {
 func (s *Scheduler) ended(t *task, out *Outcome) {
 	s.emit(Completed{t.policy.Kind, *out})
 	s.tellEnded(t, out)
+	s.tellGroup(t.id(), fateOf(out.Status))
 	s.close(t)
 	s.ending(t)
 }
 
 // expire ends a task whose deadline has passed.
 func (s *Scheduler) expire(t *task) {
-	if t.phase != ending {
+	switch {
+	case t.phase == ending:
+	case s.unclosed(t):
+		s.abort(t, StatusCancelled, CauseUnclosed)
+	default:
 		s.expired++
 		s.abort(t, StatusExpired, CauseDeadline)
 	}
@@ -256,6 +261,8 @@ func (e Unstorable) apply(s *Scheduler) {
 		o := &w.outcome
 		o.Status, o.Cause, o.Body = StatusDead, CauseUnstorable, e.Body
 		s.send(w)
+	case w.kind == tallyWrite:
+		s.abort(s.tasks.get(w.id), StatusDead, CauseUnstorable)
 	case w.kind == checkpointWrite:
 		delete(s.writes, w.number)
 		w.number = 0

@@ -131,6 +131,7 @@ const (
 	CauseCancelled   = "cancelled"
 	CauseDeadline    = "deadline"
 	CauseUpstream    = "upstream" // of a task that is skipped
+	CauseUnclosed    = "unclosed" // of a completion whose members were not all submitted within a day
 )
 
 // Outcome is the end of a task.

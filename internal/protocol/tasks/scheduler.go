@@ -21,6 +21,8 @@ type SchedulerConfig struct {
 	WriteTime   time.Duration // a refusal that the stream does not explain within it is looked into again
 	AgingStep   time.Duration // waiting that outweighs one step of priority, 0: 10 s
 	Placement   Placement     // nil: sticky, then least loaded
+	TallyEvery  time.Duration // what became of the members of a group is recorded after it, 0: 10 s
+	Unclosed    time.Duration // a group of which members are missing then is given up, 0: 24 h
 	Rand        func() float64
 }
 
@@ -28,6 +30,8 @@ const (
 	maxPerFrame = 256
 	retryCap    = 5 * time.Second
 	agingStep   = 10 * time.Second
+	tallyEvery  = 10 * time.Second
+	unclosed    = 24 * time.Hour
 	maxSpare    = 4096
 	maxDue      = 4096            // tasks that come due in one step
 	maxUnasked  = 5 * time.Second // between two questions to a worker that messages do not reach
@@ -90,6 +94,9 @@ type Scheduler struct {
 	left  []string          // outcomes that stayed for a task that has left in this step
 	stays map[string]Status // outcomes that were read and stay; nil once all has been read
 
+	groups  map[string]*group // by the task that completes it, which is open
+	tallyAt Instant           // when their records are looked after next
+
 	suspects  map[string]suspicion // by task
 	undecoded map[string]undecoded // likewise
 	lonely    []lonely             // those of them that wait for another worker, in the order of their times
@@ -115,6 +122,7 @@ type Scheduler struct {
 func NewScheduler(cfg SchedulerConfig) *Scheduler {
 	pause := max(cfg.AnswerTime/8, time.Millisecond)
 	cfg.AgingStep = min(cmp.Or(cfg.AgingStep, agingStep), 24*time.Hour) // a hundred of them are still a time
+	cfg.TallyEvery, cfg.Unclosed = cmp.Or(cfg.TallyEvery, tallyEvery), cmp.Or(cfg.Unclosed, unclosed)
 	return &Scheduler{
 		cfg: cfg, epoch: cfg.Epoch, tasks: newTable(), kinds: map[string]*kind{}, marks: map[uint16]uint32{},
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
@@ -127,7 +135,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		}),
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
 		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},
-		edges: groups.NewEdges(), stays: map[string]Status{},
+		edges: groups.NewEdges(), stays: map[string]Status{}, groups: map[string]*group{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }
@@ -191,6 +199,9 @@ func (s *Scheduler) Next(now Instant) time.Duration {
 	if s.seal.valid != 0 {
 		next = min(next, s.clock.Of(s.coming.Next()))
 	}
+	if len(s.groups) > 0 && s.settled {
+		next = min(next, s.tallyAt)
+	}
 	if next == never {
 		return time.Hour
 	}
@@ -222,6 +233,7 @@ func (e Tick) apply(s *Scheduler) {
 		s.comeDue()
 	}
 	s.fire()
+	s.tendGroups()
 	s.tendWorkers()
 	if s.ready && !s.over {
 		s.tendUndecoded()

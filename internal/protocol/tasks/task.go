@@ -93,6 +93,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l.kind.open++
 	s.tasks.add(t)
 	s.edges.Set(e.ID, groups.Unknown)
+	s.tellGroup(e.ID, groups.Open)
 	s.holdUnique(t)
 	s.emit(l.kind.queued)
 	if e.Times.Deadline > 0 {

@@ -19,9 +19,10 @@ const (
 	eraseWrite
 	freeWrite // of a unique key
 	tickWrite
+	tallyWrite // of a group
 )
 
-var writeNames = [...]string{"seal", "outcome", "note", "note", "checkpoint", "erase", "unique", "tick"}
+var writeNames = [...]string{"seal", "outcome", "note", "note", "checkpoint", "erase", "unique", "tick", "group"}
 
 // write is one that was asked for and whose outcome is not known.
 type write struct {
@@ -33,6 +34,7 @@ type write struct {
 	asked   moment  // when an outcome was first asked for, zero: not yet, or the time is not known
 	again   bool    // it may have stood there, and be gone
 	stays   bool    // others wait for its task: it was written to stay
+	whole   bool    // the record of a group says that all of its members have ended
 	refused bool    // under a seal of ours that was valid, as far as we know
 	retry   Retry
 	noted   bool  // a note stands there, or may
@@ -157,6 +159,8 @@ func (s *Scheduler) send(w *write) {
 		s.emit(Erase{w.number, w.guard, w.what, w.id, w.expect})
 	case freeWrite:
 		s.emit(FreeUnique{w.number, w.expect, w.id})
+	case tallyWrite:
+		s.sendTally(w)
 	case tickWrite:
 		s.emit(WriteTick{w.number, w.guard, TickID(w.id, w.tick), w.tick, w.of})
 	}
@@ -256,6 +260,8 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 		s.kept(w, revision)
 	case tickWrite:
 		s.ticked(w)
+	case tallyWrite:
+		s.tallied(w)
 	}
 }
 
@@ -287,4 +293,5 @@ func (s *Scheduler) tidy() {
 	s.tidyUniques()
 	s.tidyTicks()
 	s.tidyEdges()
+	s.tidyGroups()
 }

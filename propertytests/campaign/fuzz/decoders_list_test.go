@@ -3,9 +3,10 @@ package fuzz
 // decoders are the functions that read what comes from outside: each with the target of its package
 // that comes to it, or with the reason why none needs to.
 var decoders = map[string]string{
-	"assign/decode":                        "FuzzValue",
-	"assign/readsJSON":                     "it is a type",
-	"assign/internal/client/Client.holder": "it asks a server, and reads what it is given by ParseKeys",
+	"assign/decode":                       "FuzzValue",
+	"assign/readsJSON":                    "it is a type",
+	"assign/internal/client/Client.group": "it asks a server, and reads what it is given by ParseAfter and DecodeTally",
+	"assign/internal/client/claim.place":  "it asks a server, and reads what it is given by ParseKeys",
 	"assign/internal/client/Client.revive": "it asks a server, and reads what it is given by ParseKeys " +
 		"and DecodeOutcome",
 	"assign/internal/client/Client.stillOpen": "it asks a server whether a header is there, and reads " +
@@ -47,11 +48,13 @@ var decoders = map[string]string{
 	"assign/internal/record/Outcome.read":                 "FuzzRecords",
 	"assign/internal/record/PackTrace":                    "FuzzHeaders",
 	"assign/internal/record/EndedAt":                      "FuzzAfter",
+	"assign/internal/record/DecodeTally":                  "FuzzTally",
 	"assign/internal/record/ParseAfter":                   "FuzzAfter",
 	"assign/internal/record/ParseKeys":                    "FuzzHeaders",
 	"assign/internal/record/ParsePolicy":                  "FuzzRecords",
 	"assign/internal/record/ReadDefinition":               "FuzzDefinition",
-	"assign/internal/record/Restay":                       "FuzzAfter",
+	"assign/internal/record/again":                        "FuzzAfter",
+	"internal/protocol/tasks/groups/MemberOf":             "it is of another package: FuzzTally of the records",
 	"assign/internal/record/Stays":                        "FuzzAfter",
 	"assign/internal/record/chunk":                        "FuzzBulletin",
 	"assign/internal/record/fitFailure":                   "FuzzHeaders",

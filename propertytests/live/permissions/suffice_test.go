@@ -21,7 +21,8 @@ import (
 // Kinds of tasks whose input is as large as one wants: for the worker, but for the last, the
 // scheduler's own process's.
 var (
-	measure = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
+	measure  = assign.NewKind[[]byte, int]("measure", assign.Backoff(time.Millisecond, time.Second))
+	complete = assign.NewKind[assign.GroupRef, string]("complete") // of groups
 	// double is of the worker too, which declares it, with an output as large.
 	double = assign.NewKind[[]byte, []byte]("double", assign.MaxAttempts(1), assign.Concurrency(100))
 	own    = assign.NewKind[[]byte, int]("own")
@@ -221,6 +222,12 @@ func assigner(t *testing.T, s *election.Session, kind assign.Kind[[]byte, int],
 				return nil, assign.Permanent(errors.New("as it shall"))
 			}
 			return append(task.Input, task.Input...), task.Progress(ctx, 0.5, []byte("half"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = assign.Handle(a, complete, func(_ context.Context, task *assign.Task[assign.GroupRef]) (string, error) {
+			return task.Input.Group, nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -53,6 +53,16 @@ func asks(t *testing.T, client *assign.Client) {
 	if e := <-all; e.Type != assign.EventEnded || e.Task.ID != dies.ID() {
 		t.Errorf("of all tasks: %+v", e)
 	}
+	g, err := assign.SubmitGroup(within(t, time.Minute), client, "g", double, [][]byte{{1}, {2}}, complete)
+	if err != nil {
+		t.Fatalf("a group: %v", err)
+	}
+	if out, err := g.Wait(within(t, time.Minute)); out != "g" || err != nil {
+		t.Errorf("a group: %q, %v", out, err)
+	}
+	if st, err := g.Members(within(t, time.Minute)); st.Succeeded != 2 || err != nil {
+		t.Errorf("the members of a group: %+v, %v", st, err)
+	}
 	if err := assign.Requeue(within(t, time.Minute), client, dies.ID()); err != nil {
 		t.Errorf("requeue: %v", err)
 	}

@@ -89,6 +89,9 @@ func (w *taskWorld) runsAfter(of life) {
 		return
 	}
 	w.Chains++
+	if s.after.Group > 0 {
+		w.completes(of, s.after.Group)
+	}
 	for i, up := range s.after.IDs {
 		if !w.satisfied(of, s.after, i) {
 			w.fail("%s runs, and %s has not ended so: %+v", of.id, up, w.endings[up])

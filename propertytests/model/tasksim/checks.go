@@ -66,6 +66,8 @@ func (c *checks) fail(format string, args ...any) {
 func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 	family, id, _ := strings.Cut(subject, ".")
 	switch v := value.(type) {
+	case tallyOf:
+		w.tells(id, v, before)
 	case submission:
 		w.opened(id, v, before, revision)
 	case tasks.Outcome:
@@ -252,7 +254,9 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	if s.keys != nil && c.holder[s.keys.Unique] == id {
 		delete(c.holder, s.keys.Unique)
 	}
-	if o.Status == tasks.StatusCancelled {
+	if o.Cause == tasks.CauseUnclosed {
+		w.givesUp(id, s.after)
+	} else if o.Status == tasks.StatusCancelled {
 		if c.Cancelled++; !c.asked[life{id, c.lives[id]}] {
 			c.fail("%s was cancelled, and nobody had asked for it", id)
 		}

@@ -2,10 +2,12 @@ package tasksim
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 const maxAttempts = 3
@@ -71,6 +73,7 @@ func (w *taskWorld) keysOf() *tasks.Keys {
 
 // submitAll lets clients submit, over the length of the run, each until it has an acknowledgement.
 func (w *taskWorld) submitAll() {
+	w.submitGroups()
 	treatments := w.treatments()
 	for i := range w.Tasks {
 		keys, later, s := w.keysOf(), w.Versions && w.chance(0.3), treatments[0]
@@ -169,22 +172,29 @@ func (w *taskWorld) requeue(id string, s submission) {
 	}
 }
 
+// keeps is how long an outcome is to be kept.
+func (w *taskWorld) keeps(id string, status tasks.Status) time.Duration {
+	switch {
+	case strings.HasPrefix(id, groups.Prefix):
+		return groupKept * w.Lease
+	case status == tasks.StatusDead:
+		return deadFactor * w.Retention
+	}
+	return w.Retention
+}
+
 // retain lets an outcome expire, and its id be used again now and then.
 func (w *taskWorld) retain(id string, o tasks.Outcome, before any, revision uint64) {
 	if w.Retention == 0 || w.store.stays[revision] {
 		return
 	}
-	kept := w.Retention
-	if o.Status == tasks.StatusDead {
-		kept *= deadFactor
-	}
-	w.once(w.store.clock()+kept, func() {
+	w.once(w.store.clock()+w.keeps(id, o.Status), func() {
 		if !w.store.expire("q."+id, revision) {
 			return
 		}
 		w.Expired++
 		s, ok := before.(submission)
-		if !ok || w.calm || s.keys != nil && s.keys.Unique != "" || !w.chance(0.5) {
+		if !ok || strings.HasPrefix(id, groups.Prefix) || w.calm || s.keys != nil && s.keys.Unique != "" || !w.chance(0.5) {
 			return
 		}
 		w.after(w.upTo(w.Lease/4), func() {

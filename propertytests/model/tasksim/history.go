@@ -40,11 +40,7 @@ func (l *lead) noteOf(e *tasks.WriteNote) noteOf {
 func (l *lead) checkHistory(e *tasks.WriteOutcome) {
 	w := l.w
 	if w.Retention > 0 {
-		want := w.Retention
-		if e.Outcome.Status == tasks.StatusDead {
-			want *= deadFactor
-		}
-		if e.Retention != want {
+		if want := w.keeps(e.ID, e.Outcome.Status); e.Retention != want {
 			w.fail("%s is %s and kept for %v: it is to be kept for %v", e.ID, e.Outcome.Status, e.Retention, want)
 		}
 	}

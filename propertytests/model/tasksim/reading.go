@@ -117,6 +117,9 @@ func (l *lead) deliver(r stored, sequence uint64) {
 			defined.Recurrence, defined.Unreadable = nil, true
 		}
 		l.step(defined)
+	case "g":
+		g, _ := r.value.(tallyOf)
+		l.step(tasks.Tallied{ID: id, Of: g.of, Stored: l.w.wall(r.clock), Closed: g.closed, Fates: g.fates})
 	case "k":
 		k, _ := r.value.(tickOf)
 		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.clock), Tick: k.tick})

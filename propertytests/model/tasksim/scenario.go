@@ -42,7 +42,7 @@ type Scenario struct {
 	Outcast    bool          // they always miss the last one, which is never at rest
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
-	Chained   bool // some tasks wait for others
+	Chained   bool // some tasks wait for others, and some are of groups
 	Batches   bool // writes under the seal gather for batches
 	Recurring bool // tasks are submitted by recurrences too
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
@@ -89,6 +89,8 @@ type Counts struct {
 	Redefined, Lower, PausedTicks, Rebound, Disputed int
 	// tasks that were skipped, outcomes that were made to stay, and tasks that began after others
 	Skipped, Stayed, Chains int
+	// completions of groups that began, and groups that were given up
+	Groups, GivenUp int
 	// refused: a later epoch was in view
 	StaleFrames, StalePushed int
 	// batches, and those that were halved

@@ -41,6 +41,7 @@ func newLead(p *participant, epoch uint64) *lead {
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: w.budget(), AnswerTime: w.Lease / 10, WriteTime: w.Lease / 5,
 			LossTime: 3 * w.Lease / 2, Silence: w.silence(),
+			TallyEvery: w.Lease / 2, Unclosed: groupUnclosed * w.Lease,
 			AgingStep: w.Lease / 4, Rand: w.rng.Float64,
 		}),
 		model: newModel(),
@@ -181,6 +182,8 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.write(e.Write, put{subject, erased{}, sealSubject, e.Guard})
 	case tasks.FreeUnique:
 		l.write(e.Write, put{"u." + e.Key, erased{}, "u." + e.Key, e.Expect})
+	case tasks.WriteTally:
+		l.write(e.Write, put{"g." + e.ID, tallyOf{e.Of, e.Size, e.Closed, e.Fates}, sealSubject, e.Guard})
 	case tasks.WriteTick:
 		if l.model.paused["r."+e.Recurrence.Name] {
 			w.fail("%s is submitted, and the recurrence is known to be paused", e.ID)

@@ -136,6 +136,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
 		"outcomes that were made to stay": c.Stayed,
 		"batches":                         c.Together, "batches that were halved": c.Halved,
+		"completions of groups": c.Groups, "groups that were given up": c.GivenUp,
 	} {
 		if n < schedules/enough {
 			t.Errorf("only %d %s in %d schedules: the run proves nothing", n, what, schedules)

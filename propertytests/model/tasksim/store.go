@@ -17,6 +17,7 @@ type taskStream struct {
 	w     *taskWorld
 	log   []stored
 	last  map[string]uint64 // sequence of the last record by subject
+	first map[string]uint64 // that of the first that was ever stored
 	steps []step            // of its clock
 	stays map[uint64]bool   // outcomes that stay until they are released, by sequence
 }
@@ -79,7 +80,7 @@ type (
 const sealSubject = "seal"
 
 func (s *taskStream) init(w *taskWorld) {
-	s.w, s.last, s.stays = w, map[string]uint64{}, map[uint64]bool{}
+	s.w, s.last, s.first, s.stays = w, map[string]uint64{}, map[string]uint64{}, map[uint64]bool{}
 }
 
 // write stores records if all of their conditions hold, all or none. It returns the sequence of the
@@ -99,6 +100,9 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 		}
 		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock()})
 		s.last[p.subject] = uint64(len(s.log))
+		if s.first[p.subject] == 0 {
+			s.first[p.subject] = s.last[p.subject]
+		}
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}
 	return record.Won, first

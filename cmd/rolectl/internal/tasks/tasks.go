@@ -39,7 +39,7 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 		createCommand(t), idCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
 		deleteCommand(t),
 		drainCommand(t), undrainCommand(t), pauseCommand(t), resumeCommand(t), limitsCommand(t),
-		overviewCommand(t), cronCommand(t), watchCommand(t),
+		overviewCommand(t), cronCommand(t), groupCommand(t), watchCommand(t),
 	)
 	cli.CompleteFlagBy(cmd, "namespace", t.completeNamespaces)
 	return cmd

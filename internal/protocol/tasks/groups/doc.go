@@ -2,6 +2,7 @@
 // became of those.
 //
 //	edges.go    dependencies: a task runs after the tasks that it names
+//	tally.go    groups: what became of each member
 //
 // It has no I/O, no clock and no goroutine. Package tasks gives it what the stream has shown, and
 // asks it what may run.

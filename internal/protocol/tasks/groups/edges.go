@@ -10,6 +10,7 @@ import (
 type After struct {
 	IDs   []string // of tasks
 	Ended bool     // it runs once they have ended, however they did
+	Group int      // it completes a group of so many members; 0: of none, else the others are empty
 }
 
 // End is what is known about a task that another one waits for.

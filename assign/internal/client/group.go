@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
+)
+
+// Group is what the stream says about a group. Tally is what became of its members, as it was
+// recorded last, at Recorded: a moment ago at most, and completely once Ended.
+type Group struct {
+	Completion Status
+	Size       int
+	Tally      *groups.Tally
+	Recorded   time.Time // zero: not yet
+}
+
+// MaxFailed is how many of the members that have not succeeded are told by their ids.
+const MaxFailed = 1000
+
+// Failed are the ids of the first members that have not succeeded.
+func (g *Group) Failed() (ids []string) {
+	for _, i := range g.Tally.Failed(MaxFailed) {
+		ids = append(ids, groups.MemberID(g.Completion.ID, i))
+	}
+	return ids
+}
+
+// Group reads about the group that a task completes.
+func (c *Client) Group(ctx context.Context, completion string) (Group, error) {
+	g, err := c.group(ctx, completion)
+	return g, taskerr.Doing(c.offline(err), "group of %s", completion)
+}
+
+func (c *Client) group(ctx context.Context, completion string) (g Group, err error) {
+	l, err := c.openedAtLast(ctx)
+	if err != nil {
+		return g, err
+	}
+	o, e, err := c.read(ctx, l, completion)
+	if err != nil {
+		return g, err
+	}
+	if o != nil {
+		g.Completion = endedStatus(completion, o, &e)
+	} else if g.Completion, err = openStatus(completion, &e); err != nil {
+		return g, err
+	}
+	if a, err := record.ParseAfter(record.First(e.Header[record.HeaderAfter])); err == nil { // but of most outcomes
+		g.Size = a.Group
+	}
+	p, err := record.ParsePolicy(record.First(e.Header[record.HeaderTask]))
+	waits := o == nil && err == nil && p.Version == record.PolicyAfter // else it has ended, or was requeued
+	// A record that is read after the completion is not older than that one.
+	r, err := c.look(ctx, l, record.TallyKey+completion)
+	if err != nil {
+		return g, err
+	}
+	if r.Revision > 0 && !r.Marker {
+		t, err := record.DecodeTally(r.Value)
+		if err != nil {
+			return g, err
+		}
+		if waits && t.Of == e.Revision || !waits && t.Of < e.Revision {
+			g.Size, g.Recorded, g.Tally = t.Size, r.Time, groups.NewTally(t.Size)
+			g.Tally.Merge(t.Closed, t.Fates)
+		}
+	}
+	if g.Tally == nil {
+		g.Tally = groups.NewTally(g.Size)
+	}
+	return g, nil
+}
+
+// BeginGroup submits the completion of a group. It returns the revision behind which the members
+// come, 0 if all of them were submitted before.
+func (c *Client) BeginGroup(ctx context.Context, s *Submission, data []byte) (h Handle, after uint64, err error) {
+	size := s.After.Group
+	l, err := c.openedAtLast(ctx)
+	if err != nil {
+		return h, 0, err
+	}
+	if most := l.most.Load(); s.Fault == nil && record.TallySize(size) > most-record.Headroom/2 {
+		s.Refuse("a group of %d tasks: use %d at most, or raise max_payload of the server, which is %d", size,
+			max(0, (most-record.Headroom/2-256)*3/2), most)
+	}
+	if h, err = c.Submit(ctx, s, data); err != nil {
+		return h, 0, err
+	}
+	if h.existing {
+		g, err := c.Group(ctx, s.ID)
+		switch {
+		case err != nil:
+			return h, 0, err
+		case g.Size > 0 && g.Size != size:
+			return h, 0, fmt.Errorf("%w: the group exists, and has %d members: give the same inputs, or another name",
+				taskerr.ErrInvalidOption, g.Size)
+		case terminal(g.Completion.State) || g.Tally.Closed():
+			return h, 0, nil
+		}
+	}
+	var e natskv.Entry
+	for pace := newPace(); ; {
+		if e, err = c.look(ctx, l, record.QueueKey+s.ID); err == nil && e.Revision > 0 {
+			return h, e.Revision, nil
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return h, 0, taskerr.Doing(c.offline(errors.Join(ended, err)), "submit %s", s.ID)
+		}
+	}
+}
+
+// JoinGroup submits a member behind a revision. A record that was there before is of another group.
+func (c *Client) JoinGroup(ctx context.Context, s *Submission, data []byte, after uint64) error {
+	h, err := c.Submit(ctx, s, data)
+	if err != nil || !h.existing {
+		return err
+	}
+	l, err := c.openedAtLast(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := c.look(ctx, l, record.QueueKey+s.ID)
+	if err != nil {
+		return taskerr.Doing(c.offline(err), "submit %s", s.ID)
+	}
+	if e.Revision > 0 && e.Revision < after {
+		return fmt.Errorf("%w: a task of an earlier group of this name is kept: use another name, or delete its tasks",
+			taskerr.ErrGroupKept)
+	}
+	return nil
+}
