@@ -57,6 +57,26 @@ func TestProofsAreShared(t *testing.T) {
 	}
 }
 
+// TestAProofIsTriedOften: beside a writer that never pauses, most tries of a proof have no answer.
+// So many are made in an interval that one of them comes through, and no more than that.
+func TestAProofIsTriedOften(t *testing.T) {
+	g := proving(t)
+	g.step(Validate{ID: 1, Role: "r"})
+	tries := 0
+	g.run(g.m.cfg.Heartbeat, func() {
+		for _, w := range g.pend {
+			if w.Key == record.ProbeKey("a") {
+				tries++
+				g.step(Written{ID: w.ID, Outcome: record.Unknown})
+			}
+		}
+		g.pend = nil
+	})
+	if tries < provings*3/4 || tries > provings+1 {
+		t.Errorf("%d tries in an interval, want about %d", tries, provings)
+	}
+}
+
 // TestProofNeedsAFreshBeat: an interval after the last beat was sent, the next one must be
 // acknowledged first.
 func TestProofNeedsAFreshBeat(t *testing.T) {

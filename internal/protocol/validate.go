@@ -113,6 +113,10 @@ func (m *Machine) probeWritten(p *proof, w Written) {
 	m.answerProof(p, err)
 }
 
+// provings is how many times a proof is tried in an interval, at most. On replicas the server
+// refuses a guard whose record is being written, so beside a busy writer many tries fail.
+const provings = 16
+
 // proveAgain gives up on the questions that are older than an interval, and reports whether others
 // are left.
 func (m *Machine) proveAgain(p *proof) bool {
@@ -124,7 +128,7 @@ func (m *Machine) proveAgain(p *proof) bool {
 		return old
 	})
 	p.tries++
-	p.sent, p.after = false, m.now.Observer.Add(min(m.cfg.backoff(p.tries), m.cfg.Heartbeat))
+	p.sent, p.after = false, m.now.Observer.Add(min(m.cfg.backoff(p.tries), m.cfg.Heartbeat/provings))
 	return len(p.asking) > 0
 }
 
