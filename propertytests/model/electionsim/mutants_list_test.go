@@ -476,6 +476,9 @@ var all = []mutants.Mutant{
 	{Name: "a proof without an answer is proof", Edits: []mutants.Edit{
 		{"case w.Outcome == record.Unknown, w.Outcome == record.Refused &&", "case w.Outcome == record.Refused &&"},
 	}, By: &beside},
+	{Name: "a proof is tried a few times in an interval", Edits: []mutants.Edit{
+		{"m.cfg.Heartbeat/provings))", "m.cfg.Heartbeat))"},
+	}, By: &beside},
 	{Name: "a proof needs no fresh beat", Edits: []mutants.Edit{
 		{"\tif !m.alive() {\n\t\treturn\n\t}\n\tfor _, p := range m.proofs {", "\tfor _, p := range m.proofs {"},
 	}, By: &beside},
