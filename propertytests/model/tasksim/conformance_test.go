@@ -233,11 +233,16 @@ func inStep(s server, namespace string, replicas int, steps []drawnWrite) (seen 
 			}
 		}
 	}
-	err = read(ctx, s, stream, &model)
-	// its server may lag
-	for until := time.Now().Add(time.Minute); err != nil && replicas > 1 && time.Now().Before(until); {
-		time.Sleep(10 * time.Millisecond)
-		err = read(ctx, s, stream, &model)
+	if replicas == 1 {
+		return seen, read(ctx, s, stream, &model)
+	}
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for err = read(ctx, s, stream, &model); err != nil && ctx.Err() == nil; err = read(ctx, s, stream, &model) {
+		time.Sleep(10 * time.Millisecond) // its server may lag
+	}
+	if errors.Is(err, context.DeadlineExceeded) { // it has not shown what it stores
+		err = errors.Join(errUncertain, err)
 	}
 	return seen, err
 }
