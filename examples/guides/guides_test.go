@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -63,6 +64,31 @@ func TestCallbacks(t *testing.T) {
 		t.Error(err)
 	}
 	<-s.stopped
+}
+
+func TestAnnounce(t *testing.T) {
+	nc := connection(t)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := make(chan *election.Term, 1)
+	_, stop := running(t, roles.Config{Conn: nc},
+		roles.Role{Name: "api", Lead: func(ctx context.Context, term *election.Term) error {
+			if err := announce(ctx, js, term, "10.0.0.7:8080"); err != nil {
+				t.Error(err)
+			}
+			terms <- term
+			<-ctx.Done()
+			return nil
+		}})
+	term := <-terms
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if err := announce(t.Context(), js, term, "10.0.0.7:8080"); !errors.Is(err, fencing.ErrStale) {
+		t.Errorf("after the term: %v", err)
+	}
 }
 
 func TestInvoices(t *testing.T) {
