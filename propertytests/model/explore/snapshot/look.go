@@ -87,6 +87,13 @@ func (l *Looker) make(t reflect.Type) look {
 		return l.fields(t)
 	case reflect.Slice:
 		return l.slice(t)
+	case reflect.Array:
+		elem, size, length := l.look(t.Elem()), t.Elem().Size(), t.Len()
+		return func(w *Walk, at unsafe.Pointer) {
+			for i := range length {
+				elem(w, unsafe.Add(at, uintptr(i)*size))
+			}
+		}
 	case reflect.Map:
 		return l.pairs(t, nil)
 	case reflect.Pointer:

@@ -10,6 +10,7 @@ type knot struct {
 	other *knot
 	all   []*knot
 	by    map[*knot]int
+	each  [3]int8
 	rev   uint64
 	at    int64
 	note  string
@@ -136,6 +137,9 @@ func TestOmittedFieldsDoNotCount(t *testing.T) {
 	}
 	if partOf(&knot{at: 1}, 0).Sum == partOf(&knot{at: 2}, 0).Sum {
 		t.Error("a field that is not omitted does not count")
+	}
+	if partOf(&knot{each: [3]int8{1, 0, 2}}, 0).Sum == partOf(&knot{each: [3]int8{1, 2, 0}}, 0).Sum {
+		t.Error("the last element of an array does not count")
 	}
 }
 
