@@ -20,6 +20,8 @@ type Reading struct {
 
 // Read begins to read the records that match a filter, from a revision on. Errors: those of Watch.
 func (s *Stream) Read(ctx context.Context, nc *nats.Conn, filter string, from uint64) (*Reading, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	if err := s.known(ctx, nc); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.at, err)
 	}
@@ -32,11 +34,14 @@ func (s *Stream) Read(ctx context.Context, nc *nats.Conn, filter string, from ui
 
 // Next reads the next records, in the order of their revisions: at most so many, 1 to 1,000, and no
 // more than so many bytes. There are none at the end, and where the next one alone is larger. After
-// an error the reading has ended.
+// an error the reading has ended. It waits for five seconds at most: a server that forgets the
+// reading meanwhile gives no answer.
 func (r *Reading) Next(ctx context.Context, most, bytes int) ([]Entry, error) {
 	if most < 1 || most > maxScan {
 		return nil, fmt.Errorf("read %s: %d records: use 1 to %d", r.s.at, most, maxScan)
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	if err := r.s.known(ctx, r.nc); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r.s.at, err)
 	}
