@@ -17,8 +17,9 @@ type MemberLeft struct {
 	Reason string
 }
 
-// SessionKilled reports that this process has killed the session of a member whose lease ran out.
-// The kill proves that the session is over, and makes the session's roles claimable.
+// SessionKilled reports that this process has killed the session of a member whose lease ran out,
+// or of an idle member that has not answered a scheduler of tasks. The kill proves that the session
+// is over, and makes the session's roles claimable.
 type SessionKilled struct {
 	Meta
 	// Victim is the instance.

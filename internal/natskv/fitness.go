@@ -26,9 +26,9 @@ type rule struct {
 }
 
 const (
-	repairCure = "repair it with \"rolectl bucket check %s --fix\""
-	anewCure   = "delete the bucket and recreate it with \"rolectl bucket create %s\""
-	adoptCure  = "make it a bucket of its own with \"rolectl bucket adopt %s\""
+	repairCure   = "repair it with \"rolectl bucket check %s --fix\""
+	recreateCure = "delete the bucket and recreate it with \"rolectl bucket create %s\""
+	adoptCure    = "make it a bucket of its own with \"rolectl bucket adopt %s\""
 )
 
 func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
@@ -47,14 +47,14 @@ var rules = []rule{
 		},
 		fault: "its stream is not that of a plain KV bucket (a mirror, sources, a transform, counters, other subjects or " +
 			"retention)",
-		cure: anewCure,
+		cure: recreateCure,
 	},
 	{
 		// The last revision matters, and not the configured first one, because it decides what the
 		// next epoch will be.
 		fit:   func(_ string, s *jetstream.StreamInfo) bool { return s.State.LastSeq >= lowestRevision-1 },
 		fault: "its revisions count from 1 (no FirstSeq), so epochs would repeat if it were deleted and recreated",
-		cure:  anewCure, adopt: true,
+		cure:  recreateCure, adopt: true,
 	},
 	{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
@@ -69,7 +69,7 @@ var rules = []rule{
 			return s.Config.PersistMode == jetstream.DefaultPersistMode
 		},
 		fault: "it acknowledges writes before they are stored (persist mode async)",
-		cure:  anewCure,
+		cure:  recreateCure,
 	},
 	{
 		fit: func(_ string, s *jetstream.StreamInfo) bool {
@@ -210,7 +210,7 @@ func (r rule) text(at place) string {
 	if r.repair != nil {
 		cure = repairCure
 	}
-	if cure == repairCure || cure == anewCure || cure == adoptCure {
+	if cure == repairCure || cure == recreateCure || cure == adoptCure {
 		cure = fmt.Sprintf(cure, at.bucket+at.reach.Flags())
 	}
 	return r.fault + ": " + cure

@@ -148,7 +148,7 @@ func (w *taskWorld) opened(id string, s submission, before any, revision uint64)
 		}
 		w.holder[s.keys.Unique] = id
 	}
-	if strings.HasPrefix(id, tasks.TickPrefix) && !s.anew {
+	if strings.HasPrefix(id, tasks.TickPrefix) && !s.renewed {
 		w.Ticks++
 		w.acked[id] = true
 		if w.fired[id]++; w.fired[id] > 1 {

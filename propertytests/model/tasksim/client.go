@@ -161,7 +161,7 @@ func (w *taskWorld) requeue(id string, s submission) {
 	if !ended || o.Status != tasks.StatusDead || w.calm || w.poison(id) {
 		return
 	}
-	s.anew, s.after = true, nil
+	s.renewed, s.after = true, nil
 	dead := w.store.last["q."+id]
 	if s.keys != nil && s.keys.Unique != "" {
 		w.requeueUnique(id, s, dead)
@@ -198,7 +198,7 @@ func (w *taskWorld) retain(id string, o tasks.Outcome, before any, revision uint
 			return
 		}
 		w.after(w.upTo(w.Lease/4), func() {
-			s.anew = true
+			s.renewed = true
 			if w.live[id] > 0 || w.calm {
 				return
 			}

@@ -37,13 +37,13 @@ type (
 		failed []tasks.Outcome // attempts that were counted
 	}
 	submission struct {
-		policy *tasks.Policy
-		times  tasks.Times
-		keys   *tasks.Keys
-		anew   bool // in the place of an outcome, or of one that has expired
-		later  bool // of a later version: old processes cannot read it
-		after  *groups.After
-		fresh  bool // only workers of the later build can decode its input
+		policy  *tasks.Policy
+		times   tasks.Times
+		keys    *tasks.Keys
+		renewed bool // in the place of an outcome, or of one that has expired
+		later   bool // of a later version: old processes cannot read it
+		after   *groups.After
+		fresh   bool // only workers of the later build can decode its input
 	}
 	erased struct{}
 	sealOf struct {
