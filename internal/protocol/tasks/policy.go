@@ -82,6 +82,11 @@ func (p *Policy) keeps(status Status) time.Duration {
 	return p.Retention
 }
 
+// briefest is how long an outcome is kept at least, whatever it says.
+func (p *Policy) briefest() time.Duration {
+	return min(p.keeps(StatusSucceeded), p.keeps(StatusDead))
+}
+
 // Verb is how an attempt ended.
 type Verb uint8
 

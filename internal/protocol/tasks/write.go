@@ -76,9 +76,10 @@ func (s *Scheduler) age(m moment) time.Duration {
 // outlived reports whether an outcome may have been stored, by us or by an earlier scheduler, and
 // be gone already, or soon: its retention counts by the stream's clock. Then nothing tells any more
 // that the task has ended, and its id may be in use again. An earlier scheduler may have stored one
-// while we read what stood before our seal, behind our back.
+// while we read what stood before our seal, behind our back. That one may say something else than
+// ours, and be kept for less long.
 func (s *Scheduler) outlived(w *write) bool {
-	kept := w.t.policy.keeps(w.outcome.Status)
+	kept := w.t.policy.briefest()
 	kept -= kept / 10
 	return w.asked != (moment{}) && s.age(w.asked) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
 }

@@ -250,6 +250,9 @@ var drawn = []mutants.Mutant{
 	{Name: "an outcome that may be gone is written without looking", Edits: []mutants.Edit{
 		{"w.again = w.again || s.outlived(w)", "w.again = false"},
 	}},
+	{Name: "what escapes a reading is kept for as long as ours", Edits: []mutants.Edit{
+		{"kept := w.t.policy.briefest()", "kept := w.t.policy.keeps(w.outcome.Status)"},
+	}},
 	{Name: "a slow reading sees everything", Edits: []mutants.Edit{
 		{" || w.t.revision < s.first && s.reading > 0 && s.reading >= kept", ""},
 	}},
