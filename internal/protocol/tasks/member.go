@@ -54,7 +54,10 @@ type worker struct {
 }
 
 // takesNew reports whether a worker may be given anything at all.
-func (w *worker) takesNew() bool { return w.works && !w.draining && !w.drained && !w.unreachable }
+func (w *worker) takesNew() bool { return w.mayTake() && !w.unreachable }
+
+// mayTake is takesNew of a worker, whether messages reach it or not.
+func (w *worker) mayTake() bool { return w.works && !w.draining && !w.drained }
 
 func (w *worker) room() int { return w.slots - w.load }
 

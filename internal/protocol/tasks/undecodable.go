@@ -48,7 +48,7 @@ func (s *Scheduler) misfit(t *task, out *Outcome, e *Done) {
 		x.said = out.Body
 	}
 	s.undecoded[t.id()] = x
-	if x.rejections < maxRejections && s.fits(t) {
+	if x.rejections < maxRejections && s.fits(t, true) {
 		s.release(t, undecodable, e.Ref)
 		return
 	}
@@ -70,11 +70,13 @@ func (s *Scheduler) failUndecoded(t *task, out *Outcome, ref any) {
 	s.again(t, Retry{Failures: 1, Wait: wait}, CauseFailed, *out, ref)
 }
 
-// fits reports whether there is a worker that may decode a task, whether it has room now or not.
-func (s *Scheduler) fits(t *task) bool {
+// fits reports whether there is a worker that may decode a task, whether it has room now or not;
+// unreached says that one counts which messages do not reach now.
+func (s *Scheduler) fits(t *task, unreached bool) bool {
 	builds := s.undecoded[t.id()].builds
 	return slices.ContainsFunc(s.workerList, func(w *worker) bool {
-		return w.takesNew() && w.slots >= t.class.weight && t.class.wants(w) && !slices.Contains(builds, w.build)
+		return (w.takesNew() || unreached && w.mayTake()) && w.slots >= t.class.weight && t.class.wants(w) &&
+			!slices.Contains(builds, w.build)
 	})
 }
 
@@ -109,7 +111,7 @@ func (s *Scheduler) tendUndecoded() {
 		}
 		is, looked := fits[t.class]
 		if !looked {
-			is = t.class.kind.paused || s.fits(t)
+			is = t.class.kind.paused || s.fits(t, false)
 			fits[t.class] = is
 		}
 		if is {

@@ -60,6 +60,30 @@ func TestAnotherBuildTriesFirst(t *testing.T) {
 	})), "x@w200")
 }
 
+// TestAnotherBuildIsOutOfReach: its worker is waited for, and the rejection counts once messages
+// have not reached that worker for a minute.
+func TestAnotherBuildIsOutOfReach(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		b := readyBooks(t, SchedulerConfig{}, built(200, "new"))
+		b.submit("x", Policy{}, nil)
+		lost, _ := find[Assign](b.pass(0))
+		b.step(NoResponder{Session: 200, Frame: lost.Frame})
+		effects := b.step(Members{List: []Member{built(200, "new"), built(201, "old")}})
+		expect(t, "the old one is reached", handedOut(effects), "x@w201")
+		if n, ok := find[WriteNote](b.rejects(effects)); ok {
+			t.Errorf("it counts, though a worker of another build lives: %+v", n)
+		}
+		if answers {
+			expect(t, "once it has answered", handedOut(b.step(Synced{Session: 200})), "x@w200")
+			continue
+		}
+		b.pass(time.Second)
+		if n, ok := find[WriteNote](b.pass(time.Minute)); !ok || n.Retry.Failures != 1 {
+			t.Errorf("after a minute: %+v, %t", n, ok)
+		}
+	}
+}
+
 // TestNobodyCanDecodeIt: when each build has rejected it, it has failed, and waits for another
 // build, each minute of which is one more failure. Its attempts have a bound.
 func TestNobodyCanDecodeIt(t *testing.T) {

@@ -14,7 +14,7 @@ var astray = []mutants.Mutant{
 		{"\t\ts.takeBack(func(t *task) bool { return t.run.worker == w })\n", ""},
 	}},
 	{Name: "a worker that hears nothing is given more", Edits: []mutants.Edit{
-		{"!w.draining && !w.drained && !w.unreachable }", "!w.draining && !w.drained }"},
+		{"w.mayTake() && !w.unreachable }", "w.mayTake() }"},
 	}},
 	{Name: "the next session of a worker that hears nothing is given more", Edits: []mutants.Edit{
 		{"\t\t\tw.unreachable = s.reach.Open(s.now, m.Instance, m.Session)\n", ""},

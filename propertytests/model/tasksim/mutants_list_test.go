@@ -437,13 +437,13 @@ var rare = []mutants.Mutant{
 		{"\t\ts.kinds[name] = k\n\t\ts.bind(k)\n", "\t\ts.kinds[name] = k\n"},
 	}},
 	{Name: "what a worker cannot decode fails at once", Edits: []mutants.Edit{
-		{"if x.rejections < maxRejections && s.fits(t) {", "if x.rejections < 0 && s.fits(t) {"},
+		{"if x.rejections < maxRejections && s.fits(t, true) {", "if x.rejections < 0 && s.fits(t, true) {"},
 	}},
 	{Name: "workers that cannot decode a task are asked again", Edits: []mutants.Edit{
 		{"l.wants(w) && !slices.Contains(l.but, w.build) }", "l.wants(w) }"},
 	}},
 	{Name: "rejections have no bound", Edits: []mutants.Edit{
-		{"if x.rejections < maxRejections && s.fits(t) {", "if s.fits(t) {"},
+		{"if x.rejections < maxRejections && s.fits(t, true) {", "if s.fits(t, true) {"},
 	}},
 	{Name: "an input that nobody can decode is tried for ever", Edits: []mutants.Edit{
 		{"min(t.policy.MaxAttempts, maxUndecoded)", "t.policy.MaxAttempts"},
@@ -452,7 +452,13 @@ var rare = []mutants.Mutant{
 		{"\t\ts.tendUndecoded()\n", ""},
 	}},
 	{Name: "a busy worker of another build does not count", Edits: []mutants.Edit{
-		{"return w.takesNew() && w.slots >= t.class.weight &&", "return w.takesNew() && w.room() >= t.class.weight &&"},
+		{
+			"unreached && w.mayTake()) && w.slots >= t.class.weight &&",
+			"unreached && w.mayTake()) && w.room() >= t.class.weight &&",
+		},
+	}},
+	{Name: "a worker of another build that is out of reach does not count", Edits: []mutants.Edit{
+		{"s.fits(t, true)", "s.fits(t, false)"},
 	}},
 	{Name: "only what is doubted is noted before it begins", Edits: []mutants.Edit{
 		{" || len(s.begun) > 0", ""},
