@@ -23,12 +23,12 @@ type recur struct {
 	name  string
 	order uint64      // the revision of its definition
 	place int32       // in the queue of those whose next tick is to come
-	def   *Recurrence // nil: it was removed, or cannot be read
-	blind bool        // it cannot be read
+	def   *Recurrence // nil: it was removed, cannot be read, or was not seen yet
 	since time.Time   // when it was defined
 	fired time.Time   // the last tick that was submitted, zero: none
 	told  time.Time   // when the record of it was stored, zero: not known
 	kept  bool        // that record stands
+	ended bool        // it was removed
 	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
 	next  time.Time   // the first that is to come, zero: none; it waits for that in the queue
 	ready []time.Time // ticks that are to be submitted, the first ones first
@@ -37,7 +37,7 @@ type recur struct {
 
 func (e Defined) apply(s *Scheduler) {
 	r := s.recurOf(e.Name)
-	r.blind, r.order = e.Unreadable, e.Revision
+	r.ended, r.order = e.Recurrence == nil && !e.Unreadable, e.Revision
 	s.coming.Remove(r)
 	if r.def = e.Recurrence; r.def == nil {
 		s.holdTicks(r)
@@ -105,10 +105,12 @@ func (e Fired) apply(s *Scheduler) {
 	}
 }
 
+// recurOf is a recurrence on the books. A record of one that is not there, behind our seal, is the
+// tick that was on its way when the recurrence was removed.
 func (s *Scheduler) recurOf(name string) *recur {
 	r := s.recurs[name]
 	if r == nil {
-		r = &recur{name: name}
+		r = &recur{name: name, ended: s.settled}
 		s.recurs[name] = r
 	}
 	return r
@@ -125,10 +127,11 @@ func (s *Scheduler) holdTicks(r *recur) (late bool) {
 	return late
 }
 
-// removeTicks forgets a recurrence that is not defined, and the record of its last tick, once all
-// has been read: the definition comes later in the stream when it was changed since.
+// removeTicks forgets a recurrence that was removed, and the record of its last tick, once all has
+// been read. One whose definition was not seen has perhaps not been removed: it was changed while
+// all was read, and comes later in the stream.
 func (s *Scheduler) removeTicks(name string, r *recur) {
-	if !s.settled || r.blind {
+	if !s.settled || !r.ended {
 		return
 	}
 	delete(s.recurs, name)

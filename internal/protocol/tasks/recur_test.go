@@ -115,10 +115,29 @@ func TestTheRecordOfARecurrenceThatWasRemovedBefore(t *testing.T) {
 	b.step(Fired{Name: "gone", Revision: 1, Tick: at(1, 0)})
 	b.step(Fired{Name: "r", Revision: 2, Tick: at(1, 0)})
 	b.step(Defined{Name: "r", Revision: 3, Recurrence: every(recurring.CatchUpAll), Since: at(0, 0)})
+	b.step(Defined{Name: "gone", Revision: 4})
 	b.step(CaughtUp{})
 	erased := findAll[Erase](b.seal(9))
 	if len(erased) != 1 || erased[0].ID != "gone" {
 		t.Errorf("%+v", erased)
+	}
+}
+
+// TestADefinitionThatChangesWhileAllIsRead: it comes behind our seal. The last tick stays, and no
+// tick is submitted twice.
+func TestADefinitionThatChangesWhileAllIsRead(t *testing.T) {
+	b := newBooks(t)
+	b.step(Fired{Name: "r", Revision: 1, Tick: at(2, 0)})
+	b.step(CaughtUp{})
+	if e, ok := find[Erase](b.seal(9)); ok {
+		t.Errorf("the last tick is removed before the definition has come: %+v", e)
+	}
+	b.step(Defined{Name: "r", Revision: 10, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
+	if w, ok := find[WriteTick](b.wall(at(2, 59))); ok {
+		t.Errorf("%+v", w)
+	}
+	if w, _ := find[WriteTick](b.wall(at(3, 0))); !w.Tick.Equal(at(3, 0)) {
+		t.Errorf("%+v", w)
 	}
 }
 

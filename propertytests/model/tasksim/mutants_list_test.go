@@ -272,7 +272,7 @@ var drawn = []mutants.Mutant{
 		{" || a.Verdict == Unsent && (e.Frame != w.frame || w.tries > 1) {", " {"},
 	}},
 	{Name: "the last tick of a definition that cannot be read is removed", Edits: []mutants.Edit{
-		{"if !s.settled || r.blind {", "if !s.settled {"},
+		{"r.ended, r.order = e.Recurrence == nil && !e.Unreadable, ", "r.ended, r.order = e.Recurrence == nil, "},
 	}},
 	{Name: "a task that cannot be read is none", Edits: []mutants.Edit{
 		{"\treturn o.revision, open\n", "\treturn o.revision, open && o.noted && o.saved\n"},
@@ -373,6 +373,9 @@ var poisonous = []mutants.Mutant{
 // rare are those that a world without faults comes to no more, or hardly: the tests beside the
 // rules catch them.
 var rare = []mutants.Mutant{
+	{Name: "a definition that was not seen is gone", Edits: []mutants.Edit{
+		{"if !s.settled || !r.ended {", "if !s.settled || !r.ended && r.order > 0 {"},
+	}},
 	{Name: "a peaceful end clears everybody", Edits: []mutants.Edit{
 		{"s.before = l.doubted", "s.before = 0"},
 	}},
