@@ -146,15 +146,19 @@ type boundBy struct {
 type running struct {
 	kind, key map[string]int
 	both      map[[2]string]int
+	bound     map[string]tasks.Attempt // those of the kind whose limits stand in a record
 }
 
 func counted(all []tasks.TaskInfo) running {
-	n := running{map[string]int{}, map[string]int{}, map[[2]string]int{}}
+	n := running{map[string]int{}, map[string]int{}, map[[2]string]int{}, map[string]tasks.Attempt{}}
 	for _, g := range all {
 		if g.State != tasks.StateRunning || !g.Running {
 			continue
 		}
 		n.kind[g.Kind]++
+		if g.Kind == "limited" {
+			n.bound[g.ID] = g.Attempt
+		}
 		if g.Keys != nil && g.Keys.Limit != "" {
 			n.key[g.Keys.Limit]++
 			n.both[[2]string{g.Kind, g.Keys.Limit}]++
@@ -168,21 +172,26 @@ func counted(all []tasks.TaskInfo) running {
 // when it is chosen instead, see watchLimits: a frame may leave much later.
 func (l *lead) checkLimits(g *tasks.TaskInfo, p *tasks.Policy, n running) {
 	w, bound := l.w, l.boundsOf(p)
-	if bound.Rate > 0 {
-		l.model.limited++
-		// the bucket was empty
-		if most := bound.Rate * (w.now - l.model.ready).Seconds(); float64(l.model.limited) > most*1.03+0.01 {
-			w.fail("%d tasks of kind %s within %v", l.model.limited, p.Kind, w.now-l.model.ready)
-		}
-	}
 	if w.Bounded {
 		return
+	}
+	if bound.Rate > 0 {
+		l.chosen(1, bound.Rate)
 	}
 	if bound.Concurrency > 0 && n.kind[p.Kind] > bound.Concurrency {
 		w.fail("%d tasks of kind %s run at once", n.kind[p.Kind], p.Kind)
 	}
 	if g.Keys != nil && g.Keys.Limit != "" && n.key[g.Keys.Limit] > bound.KeyLimit {
 		w.fail("%d tasks of key %s run at once", n.key[g.Keys.Limit], g.Keys.Limit)
+	}
+}
+
+// chosen checks so many more tasks of the kind with a rate. Nothing was saved up for it before.
+func (l *lead) chosen(n int, rate float64) {
+	l.model.limited += n
+	since := l.w.now - l.model.ready
+	if most := rate * since.Seconds(); float64(l.model.limited) > most*1.03+0.01 {
+		l.w.fail("%d tasks of the kind with a rate within %v", l.model.limited, since)
 	}
 }
 
@@ -202,6 +211,15 @@ func (l *lead) watchLimits(ev tasks.Event, wasReady bool) {
 		return
 	}
 	bound := l.boundsOf(&tasks.Policy{Kind: "limited"})
+	if bound.Rate > 0 {
+		fresh := 0
+		for id, a := range n.bound {
+			if before.bound[id] != a {
+				fresh++
+			}
+		}
+		l.chosen(fresh, bound.Rate)
+	}
 	if k := n.kind["limited"]; bound.Concurrency > 0 && k > bound.Concurrency && k > before.kind["limited"] {
 		l.w.fail("%d tasks of kind limited run at once: at most %d", k, bound.Concurrency)
 	}

@@ -71,9 +71,17 @@ type rejection struct {
 	capable bool
 }
 
-// decodable is a worker on the books that can decode every input.
-func (l *lead) decodable() (session uint64, ok bool) {
+// decodable is a worker on the books that can decode the input of a task, and may be given it.
+func (l *lead) decodable(id string) (session uint64, ok bool) {
+	s, submitted := l.w.store.record("q." + id).(submission)
+	if !submitted {
+		return 0, false
+	}
+	p := s.policy
 	for _, o := range l.s.Overview().Workers {
+		if z, bound := p.Labels["zone"]; bound && z != zone(o.Instance) || p.Weight > o.Slots {
+			continue
+		}
 		if !o.Draining && !o.Drained && l.w.builds[o.Session] == laterBuild {
 			return o.Session, true
 		}
@@ -83,7 +91,7 @@ func (l *lead) decodable() (session uint64, ok bool) {
 
 func (l *lead) hearsRejection(h tasks.Held, verb tasks.Verb) {
 	if known := l.model.rejections[h.ID]; verb == tasks.Undecodable && known.attempt != h.Attempt {
-		_, capable := l.decodable()
+		_, capable := l.decodable(h.ID)
 		l.model.rejections[h.ID] = rejection{h.Attempt, capable}
 	}
 }
@@ -94,7 +102,7 @@ func (l *lead) lastRejection(e *tasks.WriteOutcome) {
 	if e.Outcome.Cause != tasks.CauseUndecodable {
 		return
 	}
-	session, capable := l.decodable()
+	session, capable := l.decodable(e.ID)
 	if last, heard := l.model.rejections[e.ID]; capable && (!heard || last.capable) {
 		l.w.fail("%s is dead, and worker %d could decode its input", e.ID, session)
 	}
