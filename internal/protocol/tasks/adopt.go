@@ -86,6 +86,7 @@ func (s *Scheduler) endOf(h Held) Status {
 // submission.
 func (s *Scheduler) adopt(w *worker, h Held) bool {
 	if s.unreadable(h.ID) { // a scheduler that can read it adopts it
+		w.unsure = true
 		return false
 	}
 	t := s.tasks.get(h.ID)

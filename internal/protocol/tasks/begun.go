@@ -60,7 +60,7 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 	r.write.retry.Attempt, r.write.retry.Started = former, t.attempt
 	r.write.retry.Alone = s.isolated(t) && !r.worker.unsure
 	t.noted = true
-	s.begun[t.id()] = begun{attempt: t.attempt}
+	s.begun[t.id()] = begun{attempt: t.attempt, alone: r.write.retry.Alone}
 	s.send(&r.write)
 }
 

@@ -33,7 +33,8 @@ type worker struct {
 	group    uint64  // whose suspects it runs
 	trial    Instant // until when
 	alone    bool    // one of them must run alone
-	unsure   bool    // what it was told to stop may still run
+	last     held    // that has run alone, and of which the end may not be stored yet
+	unsure   bool    // what it was told to stop may still run, or what we cannot read
 
 	open        []handed // what is in its frame
 	missing     int      // those of them that it has not answered
@@ -65,7 +66,7 @@ func (w *worker) room() int { return w.slots - w.load }
 // not answered: what comes meanwhile goes together.
 func (w *worker) idle(s *Scheduler) bool {
 	return w.takesNew() && w.frame == 0 && w.paused <= s.now && w.room() > 0 && w.reserved != s.round &&
-		!w.isolates(s.now) && len(w.fresh) < maxPerFrame
+		!s.isolates(w, s.now) && len(w.fresh) < maxPerFrame
 }
 
 // stop is an attempt that a worker is to end, told again until it has answered or its session is

@@ -173,6 +173,9 @@ func (s *Scheduler) finish(t *task, out *Outcome, ref any) {
 func (s *Scheduler) write(t *task, to taskPhase, ref any) *write {
 	s.unqueue(t)
 	r := s.take(t)
+	if r.worker != nil && s.begun[t.id()].alone {
+		r.worker.last = held{r.worker.session, t.id(), t.attempt}
+	}
 	s.unassign(t)
 	s.move(t, to)
 	if r.write.number != 0 {

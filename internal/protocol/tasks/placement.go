@@ -65,7 +65,7 @@ func (s *Scheduler) choose(t *task) *worker {
 func (s *Scheduler) reserve(p *pool, weight int) {
 	var most *worker
 	for _, w := range p.workers {
-		if !w.takesNew() || w.slots < weight || w.reserved == s.round || w.isolates(s.now) {
+		if !w.takesNew() || w.slots < weight || w.reserved == s.round || s.isolates(w, s.now) {
 			continue
 		}
 		if w.room() >= weight { // it is only busy with an answer
@@ -89,7 +89,7 @@ func (s *Scheduler) stick(t *task, p *pool) (best *worker) {
 	weight := t.class.weight
 	key := hashOf(t.sticky())
 	for _, w := range p.workers {
-		if !w.takesNew() || w.reserved == s.round || w.slots < weight || w.isolates(s.now) {
+		if !w.takesNew() || w.reserved == s.round || w.slots < weight || s.isolates(w, s.now) {
 			continue
 		}
 		h := mix(key ^ w.hash)
@@ -115,7 +115,7 @@ func (s *Scheduler) place(t *task, p *pool) *worker {
 	w := s.ask(t, p, func(w *worker) bool { return w.idle(s) && w.room() >= weight })
 	if w == nil && weight > 1 {
 		s.keepRoom(s.ask(t, p, func(w *worker) bool {
-			return w.takesNew() && w.slots >= weight && w.reserved != s.round && !w.isolates(s.now)
+			return w.takesNew() && w.slots >= weight && w.reserved != s.round && !s.isolates(w, s.now)
 		}), weight)
 	}
 	return w

@@ -135,7 +135,7 @@ func (r *reasons) nearest(l *queueClass) (least int) {
 			is = 2
 		case w.unreachable:
 			is = 3
-		case w.room() < l.weight || w.paused > r.now || w.isolates(r.now):
+		case w.room() < l.weight || w.paused > r.now || r.s.isolates(w, r.now):
 			is = busy
 		}
 		least = max(least, is)

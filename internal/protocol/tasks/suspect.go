@@ -190,8 +190,13 @@ func (w *worker) trying(now Instant) uint64 {
 	return w.group
 }
 
-// isolates reports whether a worker is given nothing beside a suspect that must run alone.
-func (w *worker) isolates(now Instant) bool { return w.alone && w.trial > now }
+// isolates reports whether a worker is given nothing beside a suspect that must run alone. When
+// the suspect has ended, that has to be stored first, if there is a note that it has begun: until
+// then a later scheduler takes it for what the worker has died of.
+func (s *Scheduler) isolates(w *worker, now Instant) bool {
+	last := s.begun[w.last.id]
+	return w.alone && w.trial > now || last.alone && last.attempt == w.last.attempt
+}
 
 // apart chooses a worker for a suspect: one that tries its group already, else one that runs
 // little. The scheduler's own process goes last.
@@ -235,7 +240,7 @@ func (s *Scheduler) suits(w, than *worker, group uint64) bool {
 func (s *Scheduler) vacateFor(p *pool, weight int) {
 	var least *worker
 	for _, w := range p.workers {
-		if !w.takesNew() || w.slots < weight || w.reserved == s.round || w.isolates(s.now) {
+		if !w.takesNew() || w.slots < weight || w.reserved == s.round || s.isolates(w, s.now) {
 			continue
 		}
 		if len(w.held) == 0 { // it is only busy with an answer

@@ -400,6 +400,12 @@ var rare = []mutants.Mutant{
 	{Name: "others are put beside a suspect that must run alone", Edits: []mutants.Edit{
 		{"return w.alone && w.trial > now", "return w.alone && w.trial < 0"},
 	}},
+	{Name: "others come beside a suspect of which the end is not stored", Edits: []mutants.Edit{
+		{"last.alone && last.attempt == w.last.attempt", "last.alone && now < 0"},
+	}},
+	{Name: "a suspect is alone beside what cannot be read", Edits: []mutants.Edit{
+		{"\t\tw.unsure = true\n\t\treturn false\n", "\t\treturn false\n"},
+	}},
 	{Name: "no room is made for a suspect that must run alone", Edits: []mutants.Edit{
 		{"\t\ts.vacateFor(p, weight)\n", ""},
 	}},
