@@ -15,6 +15,7 @@
 //   - The run ends at the first stage that fails, with status 1. The summary then has the
 //     stages that were run.
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
+//   - The test stage is what go test ./... does. The play stage adds drawn schedules and storms.
 //   - Nested modules are vetted like this one, and those of the examples are tested.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources.

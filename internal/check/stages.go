@@ -58,6 +58,7 @@ var stages = []stage{
 		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./assign ./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/..."},
 	)},
+	one("play", always(plays()...)),
 	// Every file but those that the tag excludes, which vet sees.
 	one("staticcheck", always(step{line: yielding + tool + "staticcheck -tags realtime ./...", env: roomy})),
 	one("nested", nested),

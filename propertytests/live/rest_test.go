@@ -12,7 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-var candidatesAtRest = flag.Int("live.candidates", 100, "how many candidates follow a leader at rest")
+var candidatesAtRest = flag.Int("live.candidates", 50, "how many candidates follow a leader at rest")
 
 // TestCandidatesAtRest: what the server receives and sends while many candidates follow one leader
 // and nothing happens, with the default times. The beats of the idle ones reach the leader alone,

@@ -3,16 +3,16 @@
 package storms_test
 
 const (
-	// stormHours is how many virtual hours the storms last together: most shapes for 2 hours, "one
-	// role" for 40, "short" for 9 minutes, many roles for 4, and many processes for 1. The weather
-	// that it is then continues to its calm, and comes again until every fault has struck.
-	stormHours = 48.0
+	// stormHours is how many virtual hours the storms last together: most shapes for 20 minutes, "one
+	// role" for 7 hours, many roles and "short" for about a minute. The weather that it is then
+	// continues to its calm, and comes again until every fault has struck. CI plays 40 hours more.
+	stormHours = 8.0
 	// stormLull is how long the quiet between them is, against what each shape says. The quiet
 	// costs as much as the storms, for each hour, and in half of it as many faults strike in half
 	// of the hours.
 	stormLull = 0.5
-	// taskStormHours is how many virtual hours the storms of tasks last together.
-	taskStormHours = 2.0
+	// taskStormHours is how many virtual hours the storms of tasks last together. CI plays two more.
+	taskStormHours = 0.5
 
 	// manyProcesses are candidates of one role, manyRoles those of each process.
 	manyProcesses = 30

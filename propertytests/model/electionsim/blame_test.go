@@ -23,7 +23,7 @@ func blaming(seed uint64) *Plan {
 func TestBlamedSessions(t *testing.T) {
 	total := play(t, "blaming", *first, *schedules/9, blaming)
 	t.Log(total)
-	if total.Schedules < 300 {
+	if total.Schedules < 100 {
 		return
 	}
 	for what, n := range map[string]int{

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 2850,
+	schedules = flag.Int("sim.schedules", 1000,
 		"how many schedules to play; a third as many lose writes, as many are of an adopted bucket, and a tenth have claims "+
 			"that go together")
 	first = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")

@@ -1,0 +1,20 @@
+package main
+
+// plays are the commands that play more of what the test stage plays a part of: drawn schedules and
+// storms, whose seeds lie behind those of the part, and a larger crowd. Both together try a commit.
+func plays() []step {
+	const more = yielding + test + "-count 1 -run "
+	storms := func(name, hours string) step {
+		return step{
+			line: more + "^" + name + "$ ./propertytests/live/storms",
+			env:  []string{"ROLEMANAGER_STORM_HOURS=" + hours, "ROLEMANAGER_STORM_SEED=1001"},
+		}
+	}
+	return []step{
+		{line: more + "^Test(Election|BucketLosesWrites|AdoptedBucket|RemovedRoles|ClaimsTogether|BlamedSessions)$ " +
+			"./propertytests/model/electionsim -args -sim.schedules 1850 -sim.seed 1001"},
+		storms("TestBubbleStorms", "40"),
+		storms("TestTasksStorms", "20"), // a tenth of these are of tasks
+		{line: more + "^TestCandidatesAtRest$ ./propertytests/live -args -live.candidates 100"},
+	}
+}

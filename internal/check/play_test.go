@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestPlays: each command names tests that its package has, and flags that these tests define.
+func TestPlays(t *testing.T) {
+	t.Chdir("../..")
+	for _, s := range plays() {
+		m := regexp.MustCompile(`-run \^(\w+?)(?:\(([\w|]+)\))?\$ \./(\S+)(?: -args (.*))?$`).FindStringSubmatch(s.line)
+		if m == nil {
+			t.Errorf("no tests are named in %s", s.line)
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(m[3]), "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %d files with tests, %v", m[3], len(files), err)
+		}
+		var sources strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources.Write(text)
+		}
+		var wanted []string
+		for name := range strings.SplitSeq(m[2], "|") {
+			wanted = append(wanted, "\nfunc "+m[1]+name+"(t *testing.T)")
+		}
+		for word := range strings.FieldsSeq(m[4]) {
+			if name, is := strings.CutPrefix(word, "-"); is {
+				wanted = append(wanted, `"`+name+`", `)
+			}
+		}
+		for _, e := range s.env {
+			name, _, _ := strings.Cut(e, "=")
+			wanted = append(wanted, `"`+name+`"`)
+		}
+		for _, text := range wanted {
+			if !strings.Contains(sources.String(), text) {
+				t.Errorf("%s has no %q, which is wanted by %s", m[3], text, s.line)
+			}
+		}
+	}
+}
