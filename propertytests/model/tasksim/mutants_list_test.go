@@ -480,7 +480,16 @@ var together = []mutants.Mutant{
 		{"g.pace.each*time.Duration(n) > g.cost.of(now, n)", "g.cost.of(now, n) > 0"},
 	}},
 	{Name: "a store far away counts as slow", Edits: []mutants.Edit{
-		{"max(min(each, (took-p.way.least())/time.Duration(t.among)), 1)", "max(each, 1)"},
+		{"float64(long/n)*(1-float64(n*way)/float64(x.took))", "float64(long/n)"},
+	}},
+	{Name: "the end of a burst says how fast a store is", Edits: []mutants.Edit{
+		{"case f.count >= group && t.sent >= f.answered:", "case f.count >= group:"},
+	}},
+	{Name: "a few that go alone are not measured", Edits: []mutants.Edit{
+		{"if left == 0 && p.busy.answered == 0 {", "if left < 0 {"},
+	}},
+	{Name: "a dear batch is never tried again", Edits: []mutants.Edit{
+		{"return c.at != 0 && now < c.at.Add(costMemory)", "return c.at != 0"},
 	}},
 	{Name: "the pace is not measured again", Edits: []mutants.Edit{
 		{"return p.each > 0 && now < p.at.Add(paceMemory)", "return p.each > 0"},

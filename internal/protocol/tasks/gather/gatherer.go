@@ -13,7 +13,7 @@ const (
 	Halvings = 2
 
 	fewest = 8 // fewer are not worth a batch, and say nothing of the pace of a store
-	probe  = 4 * group
+	probe  = 8 * group
 	quiet  = time.Second // without batches, after one that was not answered
 	longer = 4           // the part of a batch's time for which the next one waits
 )
@@ -34,10 +34,7 @@ type Gatherer struct {
 }
 
 // Ticket is a write that goes alone, from when it is sent until it is answered.
-type Ticket struct {
-	sent  record.Instant
-	among int // in flight, with itself
-}
+type Ticket struct{ sent record.Instant }
 
 // Enter takes a write. It reports whether the write goes alone, now; else it waits for
 // [Gatherer.Next].
@@ -57,7 +54,8 @@ func (g *Gatherer) Turned() bool { return g.turned }
 // Alone notes that a write is sent alone.
 func (g *Gatherer) Alone(now record.Instant) Ticket {
 	g.alone++
-	return Ticket{now, g.alone}
+	g.pace.sent(now, g.alone)
+	return Ticket{now}
 }
 
 // Answered notes the answer to a write that went alone, or that there is none.
@@ -74,11 +72,11 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 		return waiting, false
 	case g.alone > 0 || g.together > 0:
 		return 0, false
-	case !g.pace.known(now) && waiting >= group+fewest && !g.pace.asked:
-		g.pace.asked = true
-		return min(waiting, probe), false
 	case waiting < g.expected && now < g.until:
 		return 0, false
+	case !g.pace.known(now) && waiting >= group && !g.pace.asked:
+		g.pace.asked = true
+		return min(waiting, probe), false
 	case g.pays(now, min(waiting, Most)):
 		return min(waiting, Most), true
 	}

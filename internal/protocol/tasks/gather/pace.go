@@ -8,10 +8,18 @@ import (
 
 // pace is how long the store takes for a write that goes alone, among many.
 //
-// It is the time in which a group of them was answered, or sent if that took longer: answers that
-// come at once, after they were held up, do not make a store fast. It is no more than a write's
-// part of the time that a write took beyond the way: a store far away is not slow. And it follows
-// the fast groups sooner than the slow ones: a busy machine makes every store slow, and a batch
+// Answers come in bursts: a server takes all that waits, stores one after the other, and answers
+// when it has stored the last. So what is measured holds whole bursts. It is one of two spans:
+//   - A busy time: a write was sent when nothing was in flight, and all that were sent since are
+//     answered.
+//   - A stretch of a flow that does not end: from an answer to the answer to a write that was sent
+//     after it. If the time between the two writes was longer, that counts: answers that come at
+//     once, after they were held up, do not make a store fast.
+//
+// Of the time for each write only a part counts, as large as the part of the time beyond the way
+// that the writes took themselves: a store far away is not slow.
+//
+// It follows fast spans sooner than slow ones: a busy machine makes every store slow, and a batch
 // does not help against that.
 type pace struct {
 	each  time.Duration  // 0: not measured
@@ -19,12 +27,31 @@ type pace struct {
 	asked bool           // a few go alone to measure it again
 	way   way
 
-	count int // answers of the present group
-	from  mark
+	busy, flow span
 }
 
-// mark is a write: when it was sent, and answered. There is none without an answer.
-type mark struct{ sent, answered record.Instant }
+// span is one that has begun with a write, and what was answered since.
+type span struct {
+	sent, answered record.Instant // of that write; answered is 0 before there is an answer
+	count          int
+	took           time.Duration // by all of those
+}
+
+func (x *span) add(took time.Duration) {
+	x.count++
+	x.took += took
+}
+
+// each is how long the store took for each write of a span of this length, 0 when nothing can be
+// said: among few, the time says more of the way to the store, and of who writes, than of the
+// store.
+func (x *span) each(long, way time.Duration) time.Duration {
+	if x.count < group || x.took < fewest*long {
+		return 0
+	}
+	n := time.Duration(x.count)
+	return max(time.Duration(float64(long/n)*(1-float64(n*way)/float64(x.took))), 1)
+}
 
 const (
 	group      = 16 // answers
@@ -33,33 +60,43 @@ const (
 
 func (p *pace) known(now record.Instant) bool { return p.each > 0 && now < p.at.Add(paceMemory) }
 
-// answered notes an answer. left writes are still in flight: among few, the time says more of the
-// way to the store, and of who writes, than of the store.
+// sent notes that a write is sent alone. So many are in flight with it.
+func (p *pace) sent(now record.Instant, among int) {
+	if among == 1 {
+		p.busy, p.flow = span{sent: now}, span{}
+	}
+}
+
+// answered notes an answer. left writes are still in flight.
 func (p *pace) answered(now record.Instant, t Ticket, left int) {
 	took := now.Sub(t.sent)
 	p.way.took(now, took)
-	switch {
-	case left < fewest-1:
-		p.from = mark{}
-		return
-	case p.from.answered == 0:
-		p.from, p.count = mark{t.sent, now}, 0
-		return
+	p.busy.add(took)
+	p.flow.add(took)
+	switch f := &p.flow; {
+	case f.answered == 0:
+		p.flow = span{sent: t.sent, answered: now}
+	case f.count >= group && t.sent >= f.answered:
+		p.measured(now, f.each(max(now.Sub(f.answered), t.sent.Sub(f.sent)), p.way.least()))
+		p.flow, p.busy.answered = span{sent: t.sent, answered: now}, now
 	}
-	if p.count++; p.count < group {
-		return
+	if left == 0 && p.busy.answered == 0 { // else it was long, and is measured already
+		p.measured(now, p.busy.each(now.Sub(p.busy.sent), p.way.least()))
 	}
-	each := max(now.Sub(p.from.answered), t.sent.Sub(p.from.sent)) / group
-	each = max(min(each, (took-p.way.least())/time.Duration(t.among)), 1)
+}
+
+func (p *pace) measured(now record.Instant, each time.Duration) {
 	switch {
+	case each == 0:
+		return
 	case p.each == 0 || now >= p.at.Add(10*paceMemory):
 		p.each = each
 	case each < p.each:
 		p.each -= (p.each - each) / 4
 	default:
-		p.each += (each - p.each) / 16
+		p.each += (each - p.each) / 8
 	}
-	p.at, p.asked, p.count, p.from = now, false, 0, mark{t.sent, now}
+	p.at, p.asked = now, false
 }
 
 // way is the least that a write has taken, of late: the time to the store and back, and the
