@@ -75,6 +75,7 @@ func (l *loop) write(w protocol.Write) {
 			m.fault = r.Err
 			if natskv.Permanent(r.Err) && !errors.Is(r.Err, natskv.ErrClosed) {
 				written.Fault = public(r.Err)
+				written.Denied = errors.Is(written.Fault, ErrPermission)
 			}
 		}
 		m.event = written

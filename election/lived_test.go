@@ -89,6 +89,94 @@ func TestEndedSessionsLeaveNothing(t *testing.T) {
 	})
 }
 
+// TestNamesThatComeAndGo: of roles with a fresh name for each job a thousand stay in the bucket for
+// a day, so that people see them. Every other one leaves with a lease time, and nobody knows of it
+// any more.
+func TestNamesThatComeAndGo(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		leader := open(t, s, instance("a"))
+		lead(t, leader, election.RoleConfig{Role: "ours"})
+		o, session := observe(t, s), open(t, s, instance("b"))
+		const names, kept = 1200, 1000
+		epoch := uint64(0)
+		cycle := func(name string) {
+			t.Helper()
+			e, term := lead(t, session, election.RoleConfig{Role: name})
+			if term.Epoch() <= epoch {
+				t.Fatalf("epoch %d of %s after %d", term.Epoch(), name, epoch)
+			}
+			epoch = term.Epoch()
+			if err := e.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range names {
+			cycle(fmt.Sprint("job.", i))
+		}
+		last := fmt.Sprint("job.", names-1)
+		if info, ok := o.Role("job.1"); !ok || !info.Vacant || info.By != "b" {
+			t.Errorf("an early role: %t, %+v", ok, info)
+		}
+		cycle(last) // over the marker
+		time.Sleep(10 * time.Minute)
+		cycle(last) // and over nothing
+		time.Sleep(10 * time.Minute)
+		if info, ok := o.Role(last); ok {
+			t.Errorf("an observer knows a role that was removed when it was given up: %+v", info)
+		}
+		for who, n := range map[string]int{"an observer": len(o.Roles()), "a leader": len(leader.Roles())} {
+			if n != kept+1 {
+				t.Errorf("%s knows %d roles, want %d and the leader's own", who, n, kept)
+			}
+		}
+		b, err := natskv.Open(t.Context(), natstest.Connect(t, s), bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := b.Inspect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := uint64(kept + 10); state.Keys > most { // leases, members, beats
+			t.Errorf("%d records, want at most %d", state.Keys, most)
+		}
+	})
+}
+
+// TestRolesOfACrashedProcess: they are vacant when nobody who wants them has come for the longest
+// TTL, and leave after a day as others do.
+func TestRolesOfACrashedProcess(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("a")
+		cfg.TTL = time.Minute
+		leader := open(t, s, cfg)
+		lead(t, leader, election.RoleConfig{Role: "ours"})
+		o := observe(t, s)
+		nc, err := s.Connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		crashes := unopened(t, instance("b"))
+		if err := crashes.Open(t.Context(), nc); err != nil {
+			t.Fatal(err)
+		}
+		lead(t, crashes, election.RoleConfig{Role: "theirs"})
+		nc.Close()
+		time.Sleep(time.Minute)
+		if info, ok := o.Role("theirs"); !ok || info.State != election.RoleDead {
+			t.Errorf("after a minute: %t, %+v", ok, info)
+		}
+		time.Sleep(natskv.DefaultMaxTTL)
+		if info, ok := o.Role("theirs"); !ok || !info.Vacant || info.By != "b" || info.Reason != "session ended" {
+			t.Errorf("after the longest TTL: %t, %+v", ok, info)
+		}
+		time.Sleep(25 * time.Hour)
+		if info, ok := o.Role("theirs"); ok {
+			t.Errorf("a day later: %+v", info)
+		}
+	})
+}
+
 // TestInstanceComesBack: an instance with an id of its own that has ended its session leads at once
 // when it comes back, however long it was away, and so it does when it was killed.
 func TestInstanceComesBack(t *testing.T) {

@@ -195,7 +195,7 @@ func (o *Observer) take(b batch) error {
 // forget drops the roles whose record was removed long ago, and the sessions that ended long ago.
 func (o *Observer) forget(now record.Instant) {
 	o.view.Sweep(now)
-	for len(o.removed) > 0 && o.removed[0].Seen.Add(o.view.MaxTTL) <= now {
+	for len(o.removed) > 0 && o.removed[0].Seen.Add(o.view.MaxTTL+time.Second) <= now {
 		r := o.removed[0]
 		o.removed[0] = nil
 		o.removed = o.removed[1:]

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -198,6 +199,38 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 			}, with(user("a", test.publish, test.subscribe...)))
 		})
 	}
+}
+
+// TestDeniedRoleOfTheDead: a process whose user may not write the role of one that has crashed
+// leaves that to others, after it was told so once, and leads its own.
+func TestDeniedRoleOfTheDead(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		var complaints journal
+		nc := natstest.Connect(t, s, as("owner", &complaints)...)
+		crashes := unopened(t, instance("b"))
+		if err := crashes.Open(t.Context(), nc); err != nil {
+			t.Fatal(err)
+		}
+		lead(t, crashes, election.RoleConfig{Role: "theirs"})
+		session := open(t, s, instance("a"), as("a", &complaints)...)
+		_, term := lead(t, session, election.RoleConfig{Role: "scheduler"})
+		nc.Close()
+		time.Sleep(4 * natskv.DefaultMaxTTL)
+		if !term.Valid() || session.Err() != nil {
+			t.Errorf("its term is valid: %t; its session: %v", term.Valid(), session.Err())
+		}
+		o, err := election.Observe(t.Context(), natstest.Connect(t, s, as("owner", &complaints)...), bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		if info, ok := o.Role("theirs"); !ok || info.Vacant {
+			t.Errorf("the role of the dead process: %t, %+v", ok, info)
+		}
+		if said := complaints.String(); strings.Count(said, "$KV.roles.c.role.theirs") != 1 {
+			t.Errorf("not denied once: %s", said)
+		}
+	}, with(user("a", leading("a", "scheduler"), listening...)))
 }
 
 // TestDeniedPermissionInRealTime: the same on a real clock.

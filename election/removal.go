@@ -58,10 +58,10 @@ func (e *RoleKeptError) Error() string {
 
 func (e *RoleKeptError) Is(target error) bool { return target == ErrRoleKept }
 
-// Remove removes the record of a role at once, which would leave by itself a day after the last
-// term. It is refused unless the role was given up in order, has been vacant for the longest TTL of
-// the bucket, and no live member takes part in it. A process that wants the role later claims it
-// without a wait, at a higher epoch than before.
+// Remove removes the record of a role at once, which else leaves by itself a day after the last
+// term at the latest. It is refused unless the role was given up in order, has been vacant for the
+// longest TTL of the bucket, and no live member takes part in it. A process that wants the role
+// later claims it without a wait, at a higher epoch than before.
 //
 // Remove writes the role's record by compare-and-swap, and needs the permission for it. Errors:
 // ErrUnknownRole, RoleKeptError, ErrPermission, ErrUnproven when no answer came.

@@ -38,6 +38,7 @@ type Config struct {
 	Together     int           // how many claims that wait may go together
 	TogetherCost time.Duration // what that is assumed to take at least, before it was measured
 	Vacancy      time.Duration // after this a role that nobody has claimed leaves the bucket
+	Vacancies    int           // beside so many vacant roles one that nobody wants leaves at once; below 0: always
 
 	NewID func() string  // fresh UUIDs for nonces and tokens
 	Rand  func() float64 // in [0, 1), for jitter
@@ -48,6 +49,7 @@ func (c Config) withDefaults() Config {
 	c.Together = cmp.Or(c.Together, fromTogether)
 	c.TogetherCost = cmp.Or(c.TogetherCost, togetherCost)
 	c.Vacancy = cmp.Or(c.Vacancy, VacancyTTL)
+	c.Vacancies = cmp.Or(c.Vacancies, manyVacancies)
 	return c
 }
 
@@ -85,6 +87,11 @@ const (
 // VacancyTTL is the server-side TTL of a vacancy: the name of a role that nobody has claimed since,
 // and that nobody wants, is forgotten then.
 const VacancyTTL = 24 * time.Hour
+
+// manyVacancies is beside how many vacant roles one more that nobody wants leaves the bucket at
+// once: people see what few roles were given up, and a process that starts reads no more of them
+// than takes a moment.
+const manyVacancies = 1000
 
 // tombstone is the server-side TTL of the lease that tells that a session has ended.
 func (c *Config) tombstone() time.Duration { return view.Tombstone(c.MaxTTL) }

@@ -34,6 +34,7 @@ type (
 		Revision uint64 // when Won
 		Fault    error
 		TooLarge bool // Fault says that the server takes no record of this size
+		Denied   bool // Fault says that the user may not write this key
 	}
 
 	// WrittenTogether is the outcome of a WriteTogether effect. Refused means that none was stored and

@@ -47,6 +47,7 @@ type Machine struct {
 	slow       bool           // something may be in the slow lane
 	downSince  record.Instant // holder's scale; never while connected
 	rebuilding bool
+	barred     bool           // our user may not write every role: those of dead sessions are left to others
 	width      Widen          // of the watch that is wanted
 	allFrom    record.Instant // not before a term has lasted for so long; holder's scale
 	allUntil   record.Instant // and for so long after it was needed last

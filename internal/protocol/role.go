@@ -113,6 +113,7 @@ func (r *role) eligible(now record.Instant) bool {
 func (m *Machine) reconcileRole(rv *RoleView) {
 	m.rolesDue.Set(rv, view.Never)
 	r := rv.Notes.mine
+	m.outlast(rv)
 	if r == nil && m.forgetRole(rv) {
 		return
 	}
@@ -142,14 +143,30 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		}
 	}
 	if r == nil || r.claim == nil && r.term == nil {
-		if m.names(rv) {
+		switch {
+		case m.names(rv):
 			m.sweep(rv)
-		} else if r != nil {
+		case r != nil:
 			m.tryClaim(r)
 			m.keepVacancy(r)
+		default:
+			m.giveUpForDead(rv)
 		}
 	}
 	m.forget(r)
+}
+
+// outlast takes in that the marker of a removed role has left, which no watch tells, so that a
+// claim expects what stands there.
+func (m *Machine) outlast(rv *RoleView) {
+	due, removed := m.view.MarkerLeaves(rv)
+	switch {
+	case !removed || rv.Notes.mine == nil || rv.Notes.inflight || rv.Notes.mine.claim != nil:
+	case m.now.Observer < due:
+		m.wakeRole(rv, due)
+	default:
+		m.view.MarkerLeft(m.now.Observer, rv, &m.news)
+	}
 }
 
 // forgetRole drops a role of which nothing is under way here and nothing stands in the bucket, or

@@ -205,24 +205,17 @@ func (m *Machine) present(instance string) string {
 }
 
 func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
-	rec := record.Role{
+	m.giveUp(rv, record.Role{
 		V: record.Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
-	}
-	m.putVacancy(rv, rec)
-}
-
-func (m *Machine) putVacancy(rv *RoleView, rec record.Role) {
-	rv.Notes.inflight = true
-	m.vacates++
-	m.put(pending{
-		purpose: forVacate, role: rv, expect: rv.Revision, stood: rv.Revision,
-		entry: record.Entry{Kind: record.KindRole, Name: rv.Name, Form: record.FormRecord, Role: rec},
-	}, Write{Key: record.RoleKey(rv.Name), TTL: m.cfg.Vacancy}, rec)
+	})
 }
 
 func (m *Machine) vacateWritten(p pending, w Written, mine bool) {
 	rv := p.role
 	rv.Notes.inflight = false
+	if w.Denied { // not ours to give up, see giveUpForDead
+		m.barred = true
+	}
 	m.touchRole(rv)
 	if !mine {
 		return

@@ -115,7 +115,9 @@ func (w Written) apply(m *Machine) {
 			m.window.paced(p.among, m.elapsed(p))
 		}
 	}
-	if w.Fault != nil && !(w.TooLarge && p.purpose == forMember) { // everything else continues without a new member record
+	w.Denied = w.Denied && p.entry.Role.Reason == Abandoned
+	// everything else continues without a new member record, and with a role of others that stays
+	if w.Fault != nil && !w.Denied && !(w.TooLarge && p.purpose == forMember) {
 		m.fail(w.Fault)
 		return
 	}

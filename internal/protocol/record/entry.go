@@ -12,7 +12,7 @@ const (
 	FormNone    Form = iota // never seen
 	FormRecord              // a record we understand
 	FormMarker              // a delete, purge or expiry marker
-	FormRemoved             // a marker over a role that nobody led: its value is the vacancy
+	FormRemoved             // a marker over a role that was given up in order: its value is the vacancy
 	FormMissing             // it was there, and a complete snapshot has it no more
 	FormGarbage             // bytes that are not a record
 	FormNewer               // a record of a later version: never killed, never claimed over
@@ -76,7 +76,7 @@ func (e *Entry) readMarker(value []byte, maxTTL time.Duration) {
 		}
 	case e.Kind == KindRole:
 		if r, err := DecodeRole(value, maxTTL); err == nil && r.Vacant && !r.Forced {
-			e.Form = FormRemoved
+			e.Form, e.Role = FormRemoved, r
 		}
 	}
 }

@@ -75,10 +75,24 @@ func (v *View[P, R]) ForgetAt(r *Role[P, R]) (due record.Instant, ok bool) {
 		return 0, false
 	case r.Form == record.FormNone:
 		return r.Waits, v.complete
-	case r.Form == record.FormMarker || r.Form == record.FormMissing || r.Form == record.FormRemoved:
+	case r.Form == record.FormRemoved:
+		due, _ = v.MarkerLeaves(r)
+		return max(r.Waits, due), true
+	case r.Form == record.FormMarker || r.Form == record.FormMissing:
 		return max(r.Waits, r.Seen.Add(v.MaxTTL)), true
 	}
 	return 0, false
+}
+
+// MarkerLeaves is when the marker of a removed role has left the bucket for certain, which no watch
+// tells. ok is false for any other role.
+func (v *View[P, R]) MarkerLeaves(r *Role[P, R]) (due record.Instant, ok bool) {
+	return r.Seen.Add(r.Role.TTL() + time.Second), r.Form == record.FormRemoved
+}
+
+// MarkerLeft takes in that it has: the role is what it was before anybody led it.
+func (v *View[P, R]) MarkerLeft(now record.Instant, r *Role[P, R], n *News[P, R]) {
+	v.setRole(now, r, r.Revision, record.FormNone, record.Role{}, n)
 }
 
 // ForgetRole drops a role, so that names which come and go do not fill the memory.

@@ -82,7 +82,8 @@ func (v *View[P, R]) keepSign(now record.Instant, r *Role[P, R], form record.For
 		if !held || next.Holder() != r.Role.Holder() || next.Session != r.Role.Session {
 			r.led = Never // the sign of another leader is not one of this
 		}
-	case form == record.FormRecord && held && !next.Forced && next.By == r.Role.ID:
+	case (form == record.FormRecord || form == record.FormRemoved) && held && !next.Forced && next.By == r.Role.ID &&
+		!v.Dead(r.Role.Holder(), r.Role.Session):
 		r.led = now
 	case held:
 		r.led = v.lastSign(r)

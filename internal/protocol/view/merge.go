@@ -184,11 +184,11 @@ func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R
 		return
 	}
 	v.last, r.gen = max(v.last, e.Revision), v.gen
-	was := r.Role
+	was, held := r.Role, r.Held()
 	v.setRole(now, r, e.Revision, e.Form, e.Role, n)
 	v.ignored(e, record.RoleKey(r.Name), n)
 	written := was.Vacant && was.By == r.Role.By && was.Reason == r.Role.Reason // the same vacancy, again
-	if r.Form == record.FormRecord && r.Role.Vacant && !written {
+	if r.vacancy() > 0 && !written || r.Form == record.FormRemoved && held {
 		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason})
 	}
 }
@@ -201,7 +201,9 @@ func (v *View[P, R]) setRole(now record.Instant, r *Role[P, R], revision uint64,
 	if r.Held() {
 		former.release(r)
 	}
+	v.vacancies -= r.vacancy()
 	r.Revision, r.Form, r.Role, r.Seen, r.denied = revision, form, rec, now, false
+	v.vacancies += r.vacancy()
 	if form == record.FormRecord {
 		r.lastTTL = rec.TTL()
 	}

@@ -25,6 +25,7 @@ type View[P, R any] struct {
 	forgotten  map[record.Peer]struct{}
 	swept      record.Instant // when all peers were last looked at for what has left
 	idlers     int            // other candidates whose lease stands idle
+	vacancies  int            // roles whose record is a vacancy
 	self       *Peer[P, R]    // our own slot, never forgotten; nil for an observer
 	last       uint64         // the highest revision seen
 	delivered  uint64         // the highest one of the present watch
@@ -247,6 +248,11 @@ func (p *Peer[P, R]) release(r *Role[P, R]) {
 }
 
 func (r *Role[P, R]) Held() bool { return r.Form == record.FormRecord && !r.Role.Vacant }
+
+// Vacancies counts the roles whose record is a vacancy.
+func (v *View[P, R]) Vacancies() int { return v.vacancies }
+
+func (r *Role[P, R]) vacancy() int { return toInt(r.Form == record.FormRecord && r.Role.Vacant) }
 
 // LostUntil is until when the former leader of a role may still lead, if the record is gone or
 // cannot be read. That came to be so at Seen or before. A leader that has not seen it leads for at

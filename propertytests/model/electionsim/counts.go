@@ -33,6 +33,7 @@ type Counts struct {
 	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
 	// roles that were removed; claims of those; removals that came too late; vacancies written again
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
+	Unwanted, Abandoned                          int
 	GuardAdmitted, GuardRefused                  int // writes to guarded resources
 	GuardDeposed, GuardOutlived                  int // refused after those of a later term, and of a later bucket
 	GuardAfterLoss                               int // refused, where the record of either term was lost
@@ -121,6 +122,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.Reclaimed, d.Reclaimed},
 		{&c.KeptRoles, d.KeptRoles},
 		{&c.KeptVacancies, d.KeptVacancies},
+		{&c.Unwanted, d.Unwanted},
+		{&c.Abandoned, d.Abandoned},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},

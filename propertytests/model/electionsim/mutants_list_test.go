@@ -549,7 +549,49 @@ var all = []mutants.Mutant{
 		{"rec.Forced, rec.Next = false, \"\"", "rec.Next = \"\""},
 	}, By: &beside},
 	{Name: "a vacancy that is written again is told again", Edits: []mutants.Edit{
-		{"r.Role.Vacant && !written {", "r.Role.Vacant && (!written || written) {"},
+		{"if r.vacancy() > 0 && !written ||", "if r.vacancy() > 0 && (!written || written) ||"},
+	}, By: &beside},
+	{Name: "a role is given up for a session that may live", Edits: []mutants.Edit{
+		{"if !dead || m.barred ||", "if !dead && !rv.Held() || m.barred ||"},
+	}},
+	{Name: "a role is given up for a session that has just ended", Edits: []mutants.Edit{
+		{"\tdue := since.Add(m.cfg.MaxTTL)\n\tif m.now", "\tdue := since\n\tif m.now"},
+	}, By: &beside},
+	{Name: "the roles of dead sessions stay for ever", Edits: []mutants.Edit{
+		{"\t\t\tm.giveUpForDead(rv)\n", "\t\t\t_ = m.giveUpForDead\n"},
+	}, By: &beside},
+	{Name: "the role of a dead session is given up that somebody wants", Edits: []mutants.Edit{
+		{"|| !m.view.Whole() || m.wanted(rv) {", "|| !m.view.Whole() {"},
+	}, By: &beside},
+	{Name: "a user that may not give up the roles of the dead loses its session", Edits: []mutants.Edit{
+		{"w.Denied = w.Denied && p.entry", "w.Denied = w.Denied && false && p.entry"},
+	}, By: &beside},
+	{Name: "a user that may not give up the roles of the dead tries without end", Edits: []mutants.Edit{
+		{"m.barred = true", "m.barred = false"},
+	}, By: &beside},
+	{Name: "that others have given a role up is a sign of its dead leader", Edits: []mutants.Edit{
+		{" && next.By == r.Role.ID &&\n\t\t!v.Dead(r.Role.Holder(), r.Role.Session):", " && next.By == r.Role.ID:"},
+	}, By: &beside},
+	{Name: "a role leaves when it is given up though somebody wants it", Edits: []mutants.Edit{
+		{"m.view.Vacancies() < m.cfg.Vacancies || m.wanted(rv) {", "m.view.Vacancies() < m.cfg.Vacancies {"},
+	}, By: &beside},
+	{Name: "a role leaves when it is taken by force", Edits: []mutants.Edit{
+		{"if rec.Forced || m.view.Vac", "if m.view.Vac"},
+	}, By: &beside},
+	{Name: "each former role stays", Edits: []mutants.Edit{
+		{"m.view.Vacancies() < m.cfg.Vacancies ||", "m.view.Vacancies() < 1000*m.cfg.Vacancies ||"},
+	}, By: &beside},
+	{Name: "a vacancy that is written again is counted again", Edits: []mutants.Edit{
+		{"\tv.vacancies -= r.vacancy()\n", ""},
+	}, By: &beside},
+	{Name: "a role that leaves when it is given up is not told of", Edits: []mutants.Edit{
+		{"|| r.Form == record.FormRemoved && held {", "|| r.Form == record.FormRemoved && held && false {"},
+	}, By: &beside},
+	{Name: "a claim expects a marker that has left", Edits: []mutants.Edit{
+		{"\tm.outlast(rv)\n", "\t_ = m.outlast\n"},
+	}, By: &beside},
+	{Name: "a marker that leaves ends an open claim over it", Edits: []mutants.Edit{
+		{"rv.Notes.inflight || rv.Notes.mine.claim != nil:\n", "rv.Notes.inflight:\n"},
 	}, By: &beside},
 	{Name: "a refusal under a late watch asks for a new one", Edits: []mutants.Edit{
 		{"r.shown < shown && shown < r.late", "r.shown < shown && shown < 0"},

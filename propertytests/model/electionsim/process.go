@@ -151,6 +151,9 @@ func (p *process) start() {
 	if w.plan.Seed%2 == 0 {
 		p.cfg.Vacancy = 2 * MaxTTL
 	}
+	if w.plan.Seed%3 > 0 {
+		p.cfg.Vacancies = -1
+	}
 	if w.plan.Together {
 		p.cfg.Window, p.cfg.Together, p.cfg.TogetherCost = 1, 2, 1
 	}

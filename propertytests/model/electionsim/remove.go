@@ -69,12 +69,25 @@ func (w *world) removeRole(role string, revision uint64) {
 	w.committed(c)
 }
 
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // note counts what a write has replaced.
 func (s *store) note(past, c *commit) {
 	switch {
-	case past == nil || c.entry.Kind != record.KindRole || c.entry.Form != record.FormRecord:
+	case past == nil || c.entry.Kind != record.KindRole:
+	case c.entry.Form == record.FormRemoved && past.entry.Form == record.FormRecord && !past.entry.Role.Vacant:
+		s.unwanted++
+		s.abandoned += count(c.entry.Role.Reason == protocol.Abandoned)
+	case c.entry.Form != record.FormRecord:
 	case past.entry.Form == record.FormRemoved && !c.entry.Role.Vacant:
 		s.reclaimed++
+	case past.entry.Form == record.FormRecord && !past.entry.Role.Vacant && c.entry.Role.Reason == protocol.Abandoned:
+		s.abandoned++
 	case past.entry.Form == record.FormRecord && past.entry.Role.Vacant && c.entry.Role.Vacant:
 		s.kept++
 	}

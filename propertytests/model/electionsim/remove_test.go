@@ -31,6 +31,8 @@ func TestRemovedRoles(t *testing.T) {
 		"roles removed": total.Removed - total.Schedules/10, "claims over a removal": total.Reclaimed - total.Schedules/50,
 		"removals that came too late": total.KeptRoles - total.Schedules/1000,
 		"vacancies written again":     total.KeptVacancies - total.Schedules/50,
+		"roles removed by who led":    total.Unwanted - total.Schedules/10,
+		"roles given up for the dead": total.Abandoned - total.Schedules/50,
 	} {
 		if n < 0 {
 			t.Errorf("too few %s in %d schedules: %v", what, total.Schedules, total)

@@ -49,6 +49,7 @@ func run(plan *Plan) *world {
 	w.calm()
 	w.Counts.Seconds = int(w.now / time.Second)
 	w.Counts.Reclaimed, w.Counts.KeptVacancies = w.store.reclaimed, w.store.kept
+	w.Counts.Unwanted, w.Counts.Abandoned = w.store.unwanted, w.store.abandoned
 	return w
 }
 

@@ -26,9 +26,11 @@ type store struct {
 	first uint64 // its revisions begin with this one
 	// claims of roles that were removed, and vacancies that were written again
 	reclaimed, kept int
-	deleted         bool // it is gone since then, and keeps its past for those who look at it
-	gone            time.Duration
-	epochs          map[string]uint64 // the last one granted of each role
+	// roles that were removed when they were given up, and those given up for a dead session
+	unwanted, abandoned int
+	deleted             bool // it is gone since then, and keeps its past for those who look at it
+	gone                time.Duration
+	epochs              map[string]uint64 // the last one granted of each role
 }
 
 type commit struct {

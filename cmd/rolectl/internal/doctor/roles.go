@@ -38,13 +38,14 @@ func (x *examination) roles() {
 				"see the check of records above; if nobody claims the role, remove the record: nats kv del "+x.a.Bucket+" "+
 					record.RoleKey(d.Role),
 				"nobody leads %s: its record cannot be read", d.Role)
-		case d.Vacant && len(d.Candidates) == 0:
+		case d.Vacant && len(d.Candidates) == 0 && d.Reason != protocol.Abandoned:
 			x.add(warning, "roles",
 				"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+d.Role,
 				"nobody has contended for %s for %s: %s", d.Role, show.Age(d.Age), d.WhyVacant())
 		case d.Leader == "" && len(d.Candidates) == 0:
-			x.add(critical, "roles", "start a process that contends for it", "nobody has led %s for %s, and it has no candidate",
-				d.Role, show.Age(d.Age))
+			x.add(critical, "roles",
+				"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+d.Role,
+				"nobody has led %s for %s, and it has no candidate", d.Role, show.Age(d.Age))
 		case d.Leader == "" && d.Age > max(2*d.TTL, 5*time.Second):
 			x.add(critical, "roles", "check the logs of its candidates: rolectl inspect "+d.Role, "nobody has led %s for %s: %s",
 				d.Role, show.Age(d.Age), d.WhyVacant())
