@@ -68,6 +68,7 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	if a.client == nil {
 		cfg := a.cfg.client()
 		a.client = client.New(h.Conn(), cfg.stream(), cfg.sealer(), cfg.submitAround())
+		go a.end(a.client)
 	}
 	a.host = &hosting{ctx, l}
 	client := a.client
@@ -82,6 +83,13 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 		client.Close()
 	}
 	return nil
+}
+
+// end closes the client of a session that was closed without a lease: nothing is attached then. It
+// ends with the session.
+func (a *Assigner) end(c *client.Client) {
+	<-a.session.Done()
+	c.Close()
 }
 
 // announce tells the calls that wait that client or host has changed. a.mu is held.

@@ -2,6 +2,7 @@ package assign_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -97,4 +98,22 @@ func TestASessionThatEndsLaterThanItsTasks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestASessionThatEndsWithoutALease: what an assigner has opened ends with its session, also when
+// that was cut off before it was closed. Something that remains is fatal to the bubble.
+func TestASessionThatEndsWithoutALease(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		n := newNode(t, s, "a", nil)
+		leader(t, n)
+		if _, err := assign.ListRecurrences(t.Context(), n.a, assign.RecurrenceListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		n.link.Cut()
+		time.Sleep(time.Minute)
+		n.close(t)
+		if _, err := assign.Get(t.Context(), n.a, "x"); !errors.Is(err, assign.ErrClosed) {
+			t.Errorf("a question of the closed session: %v", err)
+		}
+	})
 }
