@@ -1,10 +1,11 @@
-// Package examples holds small programs to copy, each of one file and of public packages only, and
-// the test that runs them as processes against a real server.
+// Package examples holds small programs to copy, of public packages only, and the test that runs
+// them as processes against a real server.
 //
 //	singleton         work that one process at a time does
 //	tasks             a kind of task: its handler, its scheduler, its submitter
 //	worker-only       a process that runs tasks and contends for nothing
 //	fencing           what refuses a former leader: a Guard and a Store
 //	fencing/sqlite    a SQL row that refuses a former leader; a module of its own, for its database driver
+//	groups            a group of up to 100,000 tasks, while its processes are killed
 //	multi-role        all of it together, with faults
 package examples

@@ -14,10 +14,11 @@ import (
 
 // TestPrograms runs every small example as its comment says, each against a server of its own.
 func TestPrograms(t *testing.T) {
-	dir := programs(t, "singleton", "tasks", "worker-only", "fencing")
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
+	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
 }
 
 // TestSmall: what is to be copied is short, and imports nothing that others cannot.
@@ -92,6 +93,18 @@ func testTasks(t *testing.T, tasks, workerOnly string) {
 	})
 	for _, p := range []*process{worker, scheduler} {
 		p.endsWell(t, syscall.SIGTERM)
+	}
+}
+
+// testGroups: schedulers and workers are killed while the members run, each member ends as it has
+// to, and the completion runs after them. The program checks that itself.
+func testGroups(t *testing.T, program string) {
+	p := start(t, natstest.Server(t, natstest.Listen), program, "-members", "1000", "-kills", "3", "-work", "30ms")
+	p.endsWell(t, 0)
+	for _, line := range []string{
+		"990 succeeded, 10 dead, 0 cancelled", "killed +scheduler", "killed +worker", "completion +succeeded",
+	} {
+		p.says(t, line, 0)
 	}
 }
 
