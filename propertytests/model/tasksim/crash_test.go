@@ -1,41 +1,54 @@
 package tasksim
 
 import (
+	"flag"
 	"testing"
 	"time"
 )
 
+var everyEffect = flag.Bool("tasksim.every", false, "crash after every effect with batches and without")
+
 // TestCrashAtEveryEffect lets the process of the scheduler crash after each of its effects in turn,
-// in a world without other faults: whatever was written, sent or answered before it, the next
-// scheduler continues from there.
+// in a world without other faults, with groups and tasks that wait for others: whatever was
+// written, sent or answered before it, the next scheduler continues from there. Effects with an
+// even number are those of a scheduler whose writes go one by one, the others those of one whose
+// writes gather for batches; with -tasksim.every each of both.
 func TestCrashAtEveryEffect(t *testing.T) {
-	quiet := Scenario{
-		Seed: 5, Processes: 3, Candidates: 3, Slots: 2, Tasks: 10, Lease: time.Second, Delay: 5 * time.Millisecond,
-		Lag: 30 * time.Millisecond, ReadLag: 3 * time.Millisecond, Faults: time.Hour, Length: 3 * time.Second,
-		Calm: 5 * time.Minute, Recurring: true, Chained: true,
-	}
-	c, err := Run(quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step := 1
+	step := 2
 	if testing.Short() {
 		step = 10
 	}
-	n := 0
-	for at := 1; at <= c.Effects; at += step {
-		s := quiet
-		s.CrashAt = at
-		got, err := Run(s)
-		if err != nil {
-			t.Fatalf("crash after effect %d of %d: %v", at, c.Effects, err)
-		}
-		if got.Crashes == 0 {
-			t.Fatalf("no crash after effect %d", at)
-		}
-		n++
+	if *everyEffect {
+		step = 1
 	}
-	t.Logf("%d crashes, after each of %d effects", n, c.Effects)
+	for first, batches := range []bool{true, false} {
+		quiet := Scenario{
+			Seed: 5, Processes: 3, Candidates: 3, Slots: 2, Tasks: 10, Lease: time.Second, Delay: 5 * time.Millisecond,
+			Lag: 30 * time.Millisecond, ReadLag: 3 * time.Millisecond, Faults: time.Hour, Length: 3 * time.Second,
+			Calm: 5 * time.Minute, Recurring: true, Chained: true, Batches: batches,
+		}
+		c, err := Run(quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, together := 0, 0
+		for at := 1 + first%step; at <= c.Effects; at += step {
+			s := quiet
+			s.CrashAt = at
+			got, err := Run(s)
+			if err != nil {
+				t.Fatalf("crash after effect %d of %d, batches %t: %v", at, c.Effects, batches, err)
+			}
+			if got.Crashes == 0 || got.Groups == 0 || got.Chains == 0 {
+				t.Fatalf("effect %d, batches %t: %+v: that proves little", at, batches, got)
+			}
+			n, together = n+1, together+got.Together
+		}
+		t.Logf("%d crashes, of %d effects; %d batches: %t", n, c.Effects, together, batches)
+		if batches != (together > 0) {
+			t.Error("that proves nothing")
+		}
+	}
 }
 
 // TestPoison: tasks that kill every process that runs them end dead, though they take the scheduler
