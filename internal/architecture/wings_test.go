@@ -8,8 +8,10 @@ import (
 // wings is what the packages of each wing of the property tests may import of our own, beside what
 // their tests import. The model has no server, and a campaign runs tests by their command line.
 var wings = map[string][]string{
-	"propertytests/model":    {"fencing", "internal/protocol/...", "propertytests/model/..."},
-	"propertytests/live":     {"assign", "election", "event", "fencing", "internal/...", "propertytests/live/..."},
+	"propertytests/model": {"fencing", "internal/protocol/...", "propertytests/model/..."},
+	"propertytests/live": {
+		"assign", "assign/keyring", "election", "event", "fencing", "roles", "internal/...", "propertytests/live/...",
+	},
 	"propertytests/campaign": {"propertytests/campaign/..."},
 }
 

@@ -47,14 +47,14 @@ var unraced = []string{
 }
 
 // unracedTests are tests that the race stage leaves out: the first compares texts, and storms of
-// tasks have all goroutines of the second. The others move much, or last for hours of virtual time,
-// with goroutines that the other tests of their packages have too.
+// tasks have all goroutines of the next two. The others move much, or last for hours of virtual
+// time, with goroutines that the other tests of their packages have too.
 //
 // The server's own code stays under the detector. Without it, the linker would take the server's
 // copies of generic functions for all code, and the detector would report races in encoding/json.
 var unracedTests = []string{
-	"TestTasksMutantsFit", "TestTasksSchedulerLostAtEveryWrite", "TestSlowReaderMissesNothingImportant",
-	"TestSlowReceiverHoldsTheServerUp",
+	"TestTasksMutantsFit", "TestTasksSchedulerLostAtEveryWrite", "TestDeploysEveryHour",
+	"TestSlowReaderMissesNothingImportant", "TestSlowReceiverHoldsTheServerUp",
 	"TestEndedSessionsLeaveNothing", "TestInstanceComesBack", "TestWantedRoleIsRemembered", "TestCandidatesAtRest",
 }
 

@@ -11,10 +11,10 @@ import (
 // Main is the subcommand schedules.
 func Main(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("schedules", flag.ContinueOnError)
-	of := flags.String("of", "elections", "what to play: elections, losses, tasks, storms, taskstorms")
+	of := flags.String("of", "elections", "what to play: elections, losses, tasks, deploys, storms, taskstorms")
 	length := flags.Duration("for", 10*time.Minute, "how long; the range that is being played is finished")
 	schedules := flags.Int("range", 0,
-		"how many schedules of each range, or virtual hours of storms; 0: 15,000, and 200 or 16 of tasks")
+		"how many schedules of each range, or virtual hours; 0: 15,000, 200 of storms, 16 of taskstorms, 168 of deploys")
 	path := flags.String("file", "propertytests/campaign/schedules.csv", "the file, from the root of the module")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
 	if err := flags.Parse(args); err != nil {

@@ -5,6 +5,7 @@
 //
 //	go run ./propertytests/campaign schedules -of elections -for 1h
 //	go run ./propertytests/campaign schedules -of losses -for 1h
+//	go run ./propertytests/campaign schedules -of deploys -for 1h
 //	go run ./propertytests/campaign schedules -of storms -for 1h
 //	go run ./propertytests/campaign schedules -sum
 //
@@ -25,6 +26,9 @@
 // faults or so strike in an hour, and up to 20 in most of tasks. It is not made longer here: with
 // quiet four times as long a virtual hour costs hardly less, since heartbeats are most of it
 // already, and has a third of the faults.
+//
+// A range of deploys is a week of virtual time, with a deploy each hour; under "schedules" are its
+// hours, and under "faults" its deploys and crashes.
 //
 // docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file.
 // A commit that adds lines also updates the quote.

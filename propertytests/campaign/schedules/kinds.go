@@ -72,6 +72,21 @@ var kinds = []kind{
 		terms:   []string{"Terms"}, faults: []string{"Crashes", "Cuts", "Depositions"},
 		bySeed: regexp.MustCompile(`failed after (\d+) schedules`),
 	},
+	{
+		name: "deploys", pkg: "propertytests/live/deploys",
+		rules: []string{
+			"internal/protocol", "internal/protocol/tasks", "internal/natskv", "election", "assign",
+			"propertytests/live/deploys",
+		},
+		args: func(first uint64, hours int) []string {
+			return []string{
+				"-test.run=^TestDeploysEveryHour$", fmt.Sprint("-deploys.seed=", first), fmt.Sprint("-deploys.hours=", hours),
+			}
+		},
+		seeds:   func(int) int { return 1 },
+		usual:   168, // a week
+		counter: "Hours", seconds: []string{"Seconds"}, terms: []string{"Terms"}, faults: []string{"Faults"},
+	},
 	storms("storms", "^TestBubbleStorms$", 200, 1),
 	storms("taskstorms", "^TestTasksStorms$", 16, 10), // the test takes a tenth of the hours
 }

@@ -143,6 +143,7 @@ tasks   now        2           6          5          1      3       2      1    
 elections: no line
 losses: no line
 tasks: no line has seeds 3 to 4
+deploys: no line
 storms: no line
 taskstorms: no line
 `
