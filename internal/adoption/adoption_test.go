@@ -144,21 +144,28 @@ func newFleet(t *testing.T, s *natsrun.Server) *fleet {
 	return f
 }
 
-// start runs a process under a supervisor.
-func (f *fleet) start(id string, opts ...nats.Option) {
+// start runs a process under a supervisor, until it is stopped.
+func (f *fleet) start(id string, opts ...nats.Option) (stop func()) {
 	nc := natstest.Connect(f.t, f.s, opts...)
+	ctx, cancel := context.WithCancel(f.ctx)
+	ended := make(chan struct{})
 	f.wg.Go(func() {
-		for f.ctx.Err() == nil {
-			f.once(nc, id)
+		defer close(ended)
+		for ctx.Err() == nil {
+			f.once(ctx, nc, id)
 			select {
 			case <-time.After(100 * time.Millisecond):
-			case <-f.ctx.Done():
+			case <-ctx.Done():
 			}
 		}
 	})
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
-func (f *fleet) once(nc *nats.Conn, id string) {
+func (f *fleet) once(ctx context.Context, nc *nats.Conn, id string) {
 	session, err := election.NewSession(election.SessionConfig{Bucket: bucket, InstanceID: id, TTL: ttl})
 	if err != nil {
 		f.t.Error(err)
@@ -174,17 +181,17 @@ func (f *fleet) once(nc *nats.Conn, id string) {
 	}}
 	e, err := session.Campaign(role)
 	if err == nil {
-		err = session.Open(f.ctx, nc)
+		err = session.Open(ctx, nc)
 	}
 	if err == nil {
-		err = e.Start(f.ctx)
+		err = e.Start(ctx)
 	}
 	if err != nil {
 		return // it is started again
 	}
 	select {
 	case <-session.Done():
-	case <-f.ctx.Done():
+	case <-ctx.Done():
 	}
 }
 
