@@ -181,8 +181,9 @@ func TestRolesOfACrashedProcess(t *testing.T) {
 // when it comes back, however long it was away, and so it does when it was killed.
 func TestInstanceComesBack(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		other := open(t, s, instance("b"))
-		lead(t, other, election.RoleConfig{Role: "theirs"})
+		patient := instance("b")
+		patient.TTL = 10 * time.Second // hours of it have few beats
+		lead(t, open(t, s, patient), election.RoleConfig{Role: "theirs"})
 		for away := range 12 {
 			for _, killed := range []bool{false, true} {
 				nc := natstest.Connect(t, s)
