@@ -27,11 +27,11 @@ func TestReconnectAmongDeadIds(t *testing.T) {
 	bury(t, nc, b, 4000)
 	link := s.Link()
 	cfg := instance("leader")
-	cfg.TTL = 10 * time.Second
+	cfg.TTL = 30 * time.Second
 	session := open(t, s, cfg, append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))...)
 	p, term := lead(t, session, election.RoleConfig{Role: "r"})
 	second := instance("second")
-	second.TTL = 10 * time.Second
+	second.TTL = 30 * time.Second
 	for round := range 3 {
 		link.Reset()
 		second.InstanceID = fmt.Sprint("second.", round)
