@@ -39,6 +39,7 @@ func SubmitBatch[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out]
 	all := make([]*Pending[Out], len(inputs))
 	return all, windowed(c, len(inputs), func(i int) error {
 		s := common.of(i)
+		fairly(&s, inputs[i])
 		data, err := encode(inputs[i])
 		if err != nil {
 			return taskerr.Doing(err, "submit %s", k.name)

@@ -34,6 +34,7 @@ func SubmitGroup[In, Out, Done any](ctx context.Context, to Submitter, name stri
 	kept := common.KeepInGroup()
 	completion := then.submission()
 	completion.Complete(name, len(inputs), kept)
+	fairly(&completion, GroupRef{Group: name})
 	data, err := encode(GroupRef{Group: name})
 	if err != nil {
 		return nil, taskerr.Doing(err, "submit %s", then.name)
@@ -60,6 +61,7 @@ func SubmitGroup[In, Out, Done any](ctx context.Context, to Submitter, name stri
 		}
 		s.KeepInGroup()
 		s.Join(completion.ID, i)
+		fairly(&s, inputs[i])
 		data, err := encode(inputs[i])
 		if err != nil {
 			return taskerr.Doing(err, "submit %s", k.name)

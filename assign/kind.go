@@ -143,6 +143,39 @@ func KeyLimit(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "KeyLimit", &p.KeyLimit, n, 1, record.MaxLimit) }
 }
 
+// FairBy has the keys of a kind take turns: tenants, users, or whatever key finds in an input.
+// While tasks of n keys wait, the first task of each starts within 2n tasks of the kind, however
+// many tasks the others have waiting. Among the tasks of one key priority and age decide. Tasks
+// with the key "" take turns as one. A key whose tasks cannot go at present passes its turn, for
+// instance because of a [WithLimitKey] or of labels that no worker has. A key is UTF-8 of at most
+// 200 bytes.
+//
+// How kinds share the workers does not change: the oldest task that waits decides among them, see
+// [Priority]. In is the input of the kind, else MakeKind returns ErrInvalidKind. The key of a
+// recurrence is that of its input.
+func FairBy[In any](key func(In) string) KindOption {
+	return func(p *record.Policy) {
+		if key == nil {
+			p.Refuse("FairBy", "nil", "leave it out")
+			return
+		}
+		p.Fair = key
+	}
+}
+
+// fairKey is what FairBy has given, nil for nothing.
+func fairKey[In any](p *record.Policy) (func(In) string, error) {
+	if p.Fair == nil {
+		return nil, nil
+	}
+	key, ok := p.Fair.(func(In) string)
+	if !ok {
+		return nil, fmt.Errorf("FairBy has a %T: use a func(%v) string, for the input of the kind", p.Fair,
+			reflect.TypeFor[In]())
+	}
+	return key, nil
+}
+
 // treat applies options to a policy.
 func treat(p *record.Policy, in string, opts []KindOption) {
 	for i, o := range opts {
@@ -175,6 +208,9 @@ func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], erro
 		Retention: int64(record.DefaultRetention / time.Second),
 	}
 	treat(&p, "MakeKind", opts)
+	if _, err := fairKey[In](&p); err != nil {
+		return Kind[In, Out]{}, fmt.Errorf("%w: %w", ErrInvalidKind, err)
+	}
 	header, err := p.Encode()
 	if err == nil {
 		err = errors.Join(checkType("input", reflect.TypeFor[In]()), checkType("output", reflect.TypeFor[Out]()))

@@ -112,6 +112,23 @@ func WithLimitKey(key string) SubmitOption {
 	return func(s *submission) { s.Keys.Limit = s.CheckKey("WithLimitKey", key) }
 }
 
+// WithFairKey is the key of [FairBy] for this task, and comes before it: for a program that submits
+// tasks of a kind that it does not define.
+func WithFairKey(key string) SubmitOption {
+	return func(s *submission) { s.Keys.Fair = s.CheckFair("WithFairKey", key) }
+}
+
+// fairly gives a submission the fair key of its input, if it has none.
+func fairly[In any](s *submission, in In) {
+	key, err := fairKey[In](&s.Policy)
+	if err != nil {
+		s.Refuse("%w", err)
+	}
+	if key != nil && s.Keys.Fair == "" {
+		s.Keys.Fair = s.CheckFair("FairBy", key(in))
+	}
+}
+
 // WithHeader passes a value on to the handler, and to readers of the task's status. A name is
 // visible ASCII without a colon. A value is UTF-8 without line breaks and other control characters
 // except tabs. Names and values of one task take 4 KiB together at most.

@@ -114,6 +114,11 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 		}
 		o(&r)
 	}
+	if key, err := fairKey[In](&r.Task); err != nil {
+		return taskerr.Doing(fmt.Errorf("%w: %w", ErrInvalidOption, err), "recur %s", name)
+	} else if key != nil {
+		r.Fair = key(input)
+	}
 	c, err := clientOf(ctx, in)
 	if err != nil {
 		return err

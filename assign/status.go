@@ -64,6 +64,8 @@ type TaskKeys struct {
 	Unique string `json:"unique,omitempty"`
 	Sticky string `json:"sticky,omitempty"`
 	Limit  string `json:"limit,omitempty"`
+	// Fair is the key of [FairBy].
+	Fair string `json:"fair,omitempty"`
 }
 
 // TaskFailure is an attempt that has failed, or was lost with its worker.

@@ -30,6 +30,7 @@ func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in 
 	}
 	s := k.submission()
 	s.apply(opts)
+	fairly(&s, in)
 	if s.each != nil {
 		s.Refuse("WithEach is for SubmitBatch: give its options to Submit as they are")
 	}

@@ -118,7 +118,7 @@ func (st *Status) submitter(e *natskv.Entry) error {
 		return fmt.Errorf("assign: keys of %s: %w", st.ID, err)
 	}
 	if keys != nil {
-		st.Keys = &control.Keys{Unique: keys.Unique, Sticky: keys.Sticky, Limit: keys.Limit}
+		st.Keys = &control.Keys{Unique: keys.Unique, Sticky: keys.Sticky, Limit: keys.Limit, Fair: keys.Fair}
 	}
 	return nil
 }

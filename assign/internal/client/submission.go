@@ -86,6 +86,14 @@ func (s *Submission) Edit() *record.Policy {
 	return &s.Policy
 }
 
+// CheckFair refuses a fair key that cannot be stored, and returns it. It may be empty.
+func (s *Submission) CheckFair(option, key string) string {
+	if fault := record.CheckFair(key); fault != "" {
+		s.Refuse("%s: %s", option, fault)
+	}
+	return key
+}
+
 // CheckKey refuses a key that cannot be stored, and returns it.
 func (s *Submission) CheckKey(option, key string) string {
 	if key == "" || len(key) > record.MaxKey {

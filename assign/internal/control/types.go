@@ -32,6 +32,7 @@ type Keys struct {
 	Unique string `json:"unique,omitempty"`
 	Sticky string `json:"sticky,omitempty"`
 	Limit  string `json:"limit,omitempty"`
+	Fair   string `json:"fair,omitempty"`
 }
 
 // Overview is the scheduler's state in numbers. Package assign documents the fields.

@@ -76,7 +76,7 @@ func (f *Feeds) Tell(s *control.Task, now time.Time) {
 		}
 		size := statusSize + len(s.ID) + len(s.Kind) + len(s.Worker) + 6*len(s.Error) // JSON writes some bytes as six
 		if k := s.Keys; k != nil {
-			size += 6 * (len(k.Unique) + len(k.Sticky) + len(k.Limit))
+			size += 6 * (len(k.Unique) + len(k.Sticky) + len(k.Limit) + len(k.Fair))
 		}
 		if o.size+size > min(control.MaxPageBytes, f.most()/2) || len(o.news) == control.MaxPage {
 			f.flush(name, o)

@@ -7,6 +7,17 @@ import (
 	"unicode/utf8"
 )
 
+// CheckFair says what is wrong with a fair key, "" if nothing is.
+func CheckFair(key string) string {
+	switch {
+	case len(key) > MaxFair:
+		return fmt.Sprintf("a key of %d bytes: use at most %d", len(key), MaxFair)
+	case !utf8.ValidString(key):
+		return fmt.Sprintf("the key %q: use UTF-8, or an encoding such as base64", key)
+	}
+	return ""
+}
+
 // MaxKey bounds a unique, sticky or limit key and a traceparent, in bytes.
 const MaxKey = 256
 

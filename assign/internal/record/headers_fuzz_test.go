@@ -53,10 +53,10 @@ func readHeaders(t *testing.T, text string) {
 		sum, err := base64.RawURLEncoding.Strict().DecodeString(k.Unique)
 		if k.Unique != "" &&
 			(err != nil || base64.RawURLEncoding.EncodeToString(sum) != k.Unique || !naming.Valid(k.Unique)) ||
-			len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
+			len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey || len(k.Fair) > MaxFair {
 			t.Errorf("keys %q: %+v", text, k)
 		}
-		encoded, err := json.Marshal(Keys{k.Unique, k.Sticky, k.Limit})
+		encoded, err := json.Marshal(Keys{k.Unique, k.Sticky, k.Limit, k.Fair})
 		if again, err2 := ParseKeys(string(encoded)); err != nil || err2 != nil || *again != *k || len(encoded) > MaxKeys {
 			t.Errorf("keys %q become %s: %v, %v", text, encoded, err, err2)
 		}

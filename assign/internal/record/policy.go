@@ -36,6 +36,10 @@ type Policy struct {
 	// Limits is the version of the limits. It is not in the record of a submission.
 	Limits int `json:"-"`
 
+	// Fair is the func(In) string that tells the fair key of an input, nil for none. It is not in the
+	// record.
+	Fair any `json:"-"`
+
 	Faults []string `json:"-"` // of the options; not in the record
 }
 

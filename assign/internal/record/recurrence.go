@@ -33,6 +33,9 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: RecurVersion(%d): use 0 to %d", taskerr.ErrInvalidOption, r.DefinitionVersion,
 			MaxDefinitionVersion)
 	}
+	if fault := CheckFair(r.Fair); fault != "" {
+		return nil, fmt.Errorf("%w: FairBy: %s", taskerr.ErrInvalidOption, fault)
+	}
 	if r.Task.Kind == "" {
 		return nil, fmt.Errorf("%w: use NewKind or MakeKind", taskerr.ErrInvalidKind)
 	}

@@ -187,6 +187,11 @@ func (d *Definition) Header() []natskv.Field {
 	if d.metaHeader != "" {
 		header = append(header, natskv.Field{Name: HeaderMeta, Value: d.metaHeader})
 	}
+	if d.Fair != "" {
+		if keys, err := json.Marshal(Keys{Fair: d.Fair}); err == nil { // a text can always be encoded
+			header = append(header, natskv.Field{Name: HeaderKeys, Value: string(keys)})
+		}
+	}
 	return header
 }
 

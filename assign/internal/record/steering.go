@@ -38,6 +38,7 @@ type Keys struct {
 	Unique string `json:"unique,omitempty"` // the digest
 	Sticky string `json:"sticky,omitempty"`
 	Limit  string `json:"limit,omitempty"`
+	Fair   string `json:"fair,omitempty"` // an earlier version does not know it, and goes by age
 }
 
 func ParseKeys(header string) (*tasks.Keys, error) {
@@ -54,7 +55,10 @@ func ParseKeys(header string) (*tasks.Keys, error) {
 	if len(k.Sticky) > MaxKey || len(k.Limit) > MaxKey {
 		return nil, fmt.Errorf("a key of more than %d bytes", MaxKey)
 	}
-	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}, nil
+	if len(k.Fair) > MaxFair {
+		return nil, fmt.Errorf("a fair key of more than %d bytes", MaxFair)
+	}
+	return &tasks.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit, Fair: k.Fair}, nil
 }
 
 // UniqueDigest is the digest that represents a kind and a key in a subject.
@@ -144,6 +148,8 @@ type Recurrence struct {
 	// Phase is what equal distances are counted from. Zero: from when ticks count.
 	Phase  time.Time `json:"phase,omitzero"`
 	Paused *Steering `json:"paused,omitempty"` // nil: it has ticks
+	// Fair is the fair key of its tasks.
+	Fair string `json:"fair,omitempty"`
 }
 
 // Tick is the data at k.<name>.

@@ -19,7 +19,7 @@ func statusOf(g *tasks.TaskInfo, now time.Time) *control.Task {
 		s.Due = now.Add(g.Due)
 	}
 	if k := g.Keys; k != nil {
-		s.Keys = &control.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit}
+		s.Keys = &control.Keys{Unique: k.Unique, Sticky: k.Sticky, Limit: k.Limit, Fair: k.Fair}
 	}
 	return s
 }
@@ -43,7 +43,7 @@ func changedStatus(e *tasks.TaskChanged, now time.Time) *control.Task {
 func statusSize(s *control.Task) int {
 	n := 256 + len(s.ID) + len(s.Kind) + len(s.Worker)
 	if s.Keys != nil {
-		n += 2 * (len(s.Keys.Unique) + len(s.Keys.Sticky) + len(s.Keys.Limit))
+		n += 2 * (len(s.Keys.Unique) + len(s.Keys.Sticky) + len(s.Keys.Limit) + len(s.Keys.Fair))
 	}
 	return n
 }

@@ -122,6 +122,39 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkTurns is a million tasks that wait, without keys, and those of ten thousand tenants in
+// turn: one goes, and another one comes.
+func BenchmarkTurns(b *testing.B) {
+	for _, tenants := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("tenants=%d", tenants), func(b *testing.B) {
+			g, n := newStage(8, 32, SchedulerConfig{}), 0
+			submit := func() {
+				e := Submitted{ID: idOf(n), Policy: policy, Size: 100}
+				if tenants > 0 {
+					e.Keys = &Keys{Fair: fmt.Sprint("tenant-", n%tenants)}
+				}
+				n, g.revision = n+1, g.revision+1
+				e.Revision = g.revision
+				g.step(&e)
+			}
+			for range 1_000_000 {
+				submit()
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for g.ended = 0; g.ended < b.N; {
+				before := g.ended
+				g.finish()
+				for range g.ended - before {
+					submit()
+				}
+			}
+			b.StopTimer()
+			runtime.KeepAlive(g)
+		})
+	}
+}
+
 // BenchmarkDispatch is handing out with many workers, of whom few have room.
 func BenchmarkDispatch(b *testing.B) {
 	for _, workers := range []int{10, 1000} {
@@ -154,6 +187,7 @@ var openTasks = map[string]func(i int, e *Submitted){
 		e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i), Sticky: fmt.Sprintf("%016x", i)}
 		e.Times.Deadline = 24*time.Hour + time.Duration(i)
 	},
+	"fair":   func(i int, e *Submitted) { e.Keys = &Keys{Fair: fmt.Sprintf("%016x", i%1000)} }, // not each of its own
 	"traced": func(i int, e *Submitted) { e.Tag = fmt.Sprintf("%025x", i) },
 	"all,long": func(i int, e *Submitted) {
 		e.Keys = &Keys{Unique: fmt.Sprintf("%024x", i), Sticky: fmt.Sprintf("%036x", i), Limit: fmt.Sprintf("%064x", i)}
@@ -180,7 +214,7 @@ func TestMemoryOfOpenTasks(t *testing.T) {
 		of(0, &one)
 		names := len(one.ID) + len(one.Tag)
 		if k := one.Keys; k != nil {
-			names += len(k.Unique) + len(k.Sticky) + len(k.Limit)
+			names += len(k.Unique) + len(k.Sticky) + len(k.Limit) + len(k.Fair)
 		}
 		most := 300 + float64(max(names-80, 0))
 		if each := memoryOf(132_000, of); each > most { // just above a power of two: what doubles has just grown

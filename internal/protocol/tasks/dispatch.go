@@ -10,7 +10,8 @@ import (
 const maxParked = 4096
 
 // dispatch hands out what waits. Of all classes the one whose first task's turn is first goes
-// first; one whose first task cannot go is left out of the round.
+// first; where keys take turns, it is that of the kind whose key has its turn. A class whose first
+// task cannot go is left out of the round.
 func (s *Scheduler) dispatch() {
 	s.round++
 	s.wake = never
@@ -26,18 +27,13 @@ func (s *Scheduler) dispatch() {
 
 func (s *Scheduler) handOut() {
 	s.findPools()
-	h := s.heads[:0]
 	for _, p := range s.pools.list {
-		h = p.waiting(s, h)
-	}
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		siftDown(h, i)
+		p.lead(s)
 	}
 	put := 0
-	for len(h) > 0 && !s.over {
-		l := h[0]
-		t := l.queue.First()
-		goes := true
+	for s.heads.Len() > 0 && !s.over {
+		t := s.heads.First().first()
+		l, goes := t.class, true
 		if t.deadline <= s.clock.Now { // with very many at once, the others follow when their outcomes are stored
 			if goes = s.expired < maxExpired; goes {
 				s.expiring.Remove(t)
@@ -53,31 +49,14 @@ func (s *Scheduler) handOut() {
 		} else {
 			goes = s.hand(t)
 		}
-		if !goes || l.queue.Len() == 0 {
-			n := len(h) - 1
-			h[0], h[n] = h[n], nil
-			h = h[:n]
+		if goes && l.waiting() > 0 {
+			s.lead(l)
+		} else {
+			s.strike(l)
 		}
-		siftDown(h, 0)
 	}
-	clear(h)
-	s.heads = h[:0]
-}
-
-// siftDown restores the order of a heap of classes by the turns of their first tasks.
-func siftDown(h []*queueClass, i int) {
-	for {
-		least := i
-		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
-			if h[c].queue.Before(&h[least].queue) {
-				least = c
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
+	for s.heads.Len() > 0 {
+		s.strike(s.heads.First())
 	}
 }
 
@@ -97,6 +76,9 @@ func (s *Scheduler) hand(t *task) bool {
 		return false
 	}
 	k.spend(s.now)
+	if k.turns != nil {
+		k.turns.Went(t.fair())
+	}
 	s.occupy(t) // before it leaves its class: nobody else is to take its place
 	s.unqueue(t)
 	s.assign(t, w)

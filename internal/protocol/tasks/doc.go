@@ -50,6 +50,8 @@
 //     takes anything, or after so many attempts as it has.
 //   - S15 A task that waits for others, or completes a group, is handed out only for ends that a
 //     later scheduler finds too: outcomes that stay, and the record of the group.
+//   - S16 While n fair keys of a kind have tasks that can go, the first task of each is handed out
+//     within 2n tasks of the kind. Among kinds the oldest task decides, whatever its key.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but

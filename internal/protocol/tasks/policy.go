@@ -46,12 +46,13 @@ func (t Times) Due(stored time.Time) time.Time {
 	return latest(stored, t.At)
 }
 
-// Keys are what a task has of its own, "" for none. Each is at most 256 bytes long, an id and a tag
-// 200: the reader of the stream ensures that.
+// Keys are what a task has of its own, "" for none. Sticky and Limit are at most 256 bytes long,
+// the others, an id and a tag 200: the reader of the stream ensures that.
 type Keys struct {
 	Unique string // the name of its unique record
 	Sticky string // tasks of one go to the same worker, as long as it has room
 	Limit  string // at most Policy.KeyLimit tasks of one run at once
+	Fair   string // the keys of a kind take turns
 }
 
 // Recurrence is what is submitted again and again.

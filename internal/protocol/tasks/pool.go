@@ -87,21 +87,20 @@ func (p *pool) leave(l *queueClass) {
 	p.classes = p.classes[:last]
 }
 
-// waiting adds those of its classes that may be handed out from, if anybody has room.
-func (p *pool) waiting(s *Scheduler, to []*queueClass) []*queueClass {
+// lead has those of its classes lead that may be handed out from, if anybody has room.
+func (p *pool) lead(s *Scheduler) {
 	if len(p.workers) == 0 {
-		return to
+		return
 	}
 	for _, l := range p.classes {
-		if l.queue.Len() == 0 || l.kind.paused {
+		if l.waiting() == 0 || l.kind.paused {
 			continue
 		}
 		if !p.fill(s) {
 			break
 		}
-		to = append(to, l)
+		s.lead(l)
 	}
-	return to
 }
 
 // fill begins a round. It reports whether anybody has room: also who has not answered yet, and may

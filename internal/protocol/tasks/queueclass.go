@@ -23,6 +23,9 @@ type kind struct {
 	queued  Effect // that one more has come: the same for all of them
 	ceiling        // how many at once, and how often
 
+	turns *queue.Turns[*task]      // its fair keys take turns; nil: no task has had one
+	heads queue.Queue[*queueClass] // then, of the present round: its classes, by whose turn it is
+
 	keyBound bool // the key limit is that of a record, whatever a submission says
 }
 
@@ -33,14 +36,17 @@ type queueClass struct {
 	kind      *kind
 	labels    map[string]string
 	weight    int
-	group     uint64   // of suspects
-	but       []string // builds of workers that cannot decode its tasks
-	queue     queue.Queue[*task]
+	group     uint64               // of suspects
+	but       []string             // builds of workers that cannot decode its tasks
+	queue     queue.Queue[*task]   // empty if there is
+	fair      *queue.Fair[*task]   // one whose keys take turns
 	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
 	open      int                  // tasks that belong to it
 	pool      *pool                // the workers that can run them; nil: not known yet
 	place     int                  // in Scheduler.classes
 	slot      int                  // among the classes of its pool
+	heads     [2]int32             // its places in the queues of the present round
+	order     uint64               // and what decides there among classes of one moment
 }
 
 const (
@@ -69,6 +75,9 @@ func (s *Scheduler) classNamed(k *kind, key string, p *Policy) *queueClass {
 	l := k.classes[key]
 	if l == nil {
 		l = &queueClass{key: key, kind: k, labels: p.Labels, weight: max(p.Weight, 1)}
+		if k.turns != nil {
+			l.fair = queue.NewFair(k.turns)
+		}
 		k.classes[key] = l
 		l.place = len(s.classes)
 		s.classes = append(s.classes, l)
@@ -79,7 +88,10 @@ func (s *Scheduler) classNamed(k *kind, key string, p *Policy) *queueClass {
 func (s *Scheduler) kindOf(name string) *kind {
 	k := s.kinds[name]
 	if k == nil {
-		k = &kind{name: name, classes: map[string]*queueClass{}, paused: s.paused[name], queued: Queued{Kind: name}}
+		k = &kind{
+			name: name, classes: map[string]*queueClass{}, paused: s.paused[name], queued: Queued{Kind: name},
+			heads: queue.Numbered[*queueClass](ofTheKind),
+		}
 		s.kinds[name] = k
 		s.bind(k)
 	}
@@ -186,4 +198,95 @@ func (l *queueClass) wants(w *worker) bool {
 		}
 	}
 	return true
+}
+
+// The queues of the classes of one round: all of them, by the turns of their first tasks, and those
+// of a kind whose keys take turns, by whose turn it is.
+const (
+	ofAllKinds = iota
+	ofTheKind
+)
+
+// Place is where the class keeps its place in a queue of the present round.
+func (l *queueClass) Place(number uint8) *int32 { return &l.heads[number] }
+
+// Order decides among classes whose first tasks have one turn: the earlier submission.
+func (l *queueClass) Order() uint64 { return l.order }
+
+// waiting is how many tasks are in the class.
+func (l *queueClass) waiting() int {
+	if l.fair != nil {
+		return l.fair.Len()
+	}
+	return l.queue.Len()
+}
+
+// add puts a task in.
+func (l *queueClass) add(s *Scheduler, t *task) {
+	if l.fair != nil {
+		l.fair.Add(t.fair(), t, t.turn(s))
+	} else {
+		l.queue.Add(t, t.turn(s))
+	}
+}
+
+// remove takes a task out.
+func (l *queueClass) remove(t *task) {
+	if l.fair != nil {
+		l.fair.Remove(t.fair(), t)
+	} else {
+		l.queue.Remove(t)
+	}
+}
+
+// takeTurns has the keys of a kind take turns from now on, as the first of its tasks has one. Those
+// without a key have a turn together.
+func (k *kind) takeTurns(s *Scheduler) {
+	k.turns = queue.NewTurns[*task]()
+	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
+		l := k.classes[key]
+		l.fair = queue.NewFair(k.turns)
+		for l.queue.Len() > 0 {
+			t := l.queue.First()
+			l.queue.Remove(t)
+			l.add(s, t)
+		}
+	}
+}
+
+// lead puts a class among those that are handed out from in this round, or at another place if its
+// first task has gone. The class that leads has the task whose turn is first.
+func (s *Scheduler) lead(l *queueClass) {
+	if l.fair == nil {
+		l.order = l.queue.First().Order()
+		s.heads.Put(l, l.queue.Next())
+		return
+	}
+	oldest, at := l.fair.Oldest()
+	l.order = oldest.Order()
+	s.heads.Put(l, at)
+	_, place := l.fair.First()
+	l.kind.heads.Put(l, place)
+}
+
+// strike leaves a class out of the rest of the round.
+func (s *Scheduler) strike(l *queueClass) {
+	s.heads.Remove(l)
+	l.kind.heads.Remove(l)
+}
+
+// first is the task of a kind, of which a class leads, whose turn it is: the first one of that
+// class, or where keys take turns, the first one of the key that has its turn, in whatever class.
+func (l *queueClass) first() *task {
+	if l.fair == nil {
+		return l.queue.First()
+	}
+	for heads := &l.kind.heads; ; {
+		head := heads.First()
+		t, place := head.fair.First()
+		if place == heads.Next() {
+			return t
+		}
+		heads.Move(head, place) // the key has gone since, in another class
+	}
 }

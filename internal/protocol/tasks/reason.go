@@ -155,7 +155,7 @@ func (r *reasons) ofKind(k *kind) map[Reason]int {
 			if looked++; looked > maxLook {
 				break
 			}
-			all[r.ofClass(l)] += l.queue.Len()
+			all[r.ofClass(l)] += l.waiting()
 		}
 	}
 	if n := int(k.count[parked]); n > 0 && r.ofAll(k) == "" {

@@ -74,15 +74,15 @@ type Scheduler struct {
 	unscheduled bool                // nobody knew what time it was when one of them came
 
 	workers    map[uint64]*worker
-	workerList []*worker     // the same, in the order in which they came
-	reach      *reach.Book   // which of them, and of their former sessions, messages do not reach
-	pools      pools         // of workers that can run the same classes
-	pooled     int           // so many of classes have one, those after them have none yet
-	dirty      bool          // workers, or what they take, have changed
-	round      uint64        // of handing out
-	heads      []*queueClass // of the present round
-	among      []Candidate   // scratch of Placement
-	wake       Instant       // when what is kept back may continue by itself
+	workerList []*worker                // the same, in the order in which they came
+	reach      *reach.Book              // which of them, and of their former sessions, messages do not reach
+	pools      pools                    // of workers that can run the same classes
+	pooled     int                      // so many of classes have one, those after them have none yet
+	dirty      bool                     // workers, or what they take, have changed
+	round      uint64                   // of handing out
+	heads      queue.Queue[*queueClass] // of the present round: classes by the turns of their first tasks
+	among      []Candidate              // scratch of Placement
+	wake       Instant                  // when what is kept back may continue by itself
 
 	early   map[held]Done       // reports that came before the books were complete
 	hints   map[held]Progressed // likewise

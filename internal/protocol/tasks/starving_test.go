@@ -71,7 +71,7 @@ func TestKeysLeaveNothingBehind(t *testing.T) {
 		t.Errorf("left: %+v, %d tasks", b.s.limits, b.s.tasks.len())
 	}
 	for _, l := range b.s.classes {
-		if len(l.keyQueues) != 0 || l.queue.Len() != 0 {
+		if len(l.keyQueues) != 0 || l.waiting() != 0 {
 			t.Errorf("left in class %q: %+v", l.key, l.keyQueues)
 		}
 	}

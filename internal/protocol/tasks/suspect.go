@@ -279,8 +279,8 @@ func (s *Scheduler) recallSuspicion(t *task, r Retry) {
 		s.reclass(t)
 		return
 	}
-	t.class.queue.Remove(t)
+	t.class.remove(t)
 	s.leftClass(t)
 	s.reclass(t)
-	t.class.queue.Add(t, t.turn(s))
+	t.class.add(s, t)
 }

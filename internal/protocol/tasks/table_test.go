@@ -78,15 +78,18 @@ func TestTheTableIsAsLargeAsItHasToBe(t *testing.T) {
 func TestNamesOfATask(t *testing.T) {
 	texts := []string{"", "a", "id-of-some-length", string(slices.Repeat([]byte("k"), 256))}
 	for i := range len(texts) * len(texts) * len(texts) {
-		want := Keys{texts[i%4], texts[i/4%4], texts[i/16]}
+		want := Keys{texts[i%4], texts[i/4%4], texts[i/16], texts[i%5%4]}
+		want.Unique, want.Fair = want.Unique[:min(len(want.Unique), 200)], want.Fair[:min(len(want.Fair), 200)]
 		var x task
 		tag := texts[i%3]
 		x.name("the-id", &want, tag)
 		switch got := x.keys(); {
 		case x.tag() != tag:
 			t.Errorf("tag %q, want %q", x.tag(), tag)
-		case x.id() != "the-id" || x.unique() != want.Unique || x.sticky() != want.Sticky || x.limit() != want.Limit:
-			t.Errorf("%q %q %q %q, want %+v", x.id(), x.unique(), x.sticky(), x.limit(), want)
+		case x.id() != "the-id" || x.unique() != want.Unique || x.sticky() != want.Sticky ||
+			x.limit() != want.Limit || x.fair() != want.Fair:
+			t.Errorf("%q %q %q %q %q, want %+v",
+				x.id(), x.unique(), x.sticky(), x.limit(), x.fair(), want)
 		case want == Keys{}:
 			if got != nil {
 				t.Errorf("keys of none: %+v", got)

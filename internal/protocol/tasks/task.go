@@ -32,14 +32,15 @@ type task struct {
 	noted      bool  // it has a note, or may have
 	saved      bool  // it has a checkpoint, or may have
 	admitted   bool  // it was parked for its limit key, and waits in its class again
-	idEnd      uint8 // in text, see names.go
+	idEnd      uint8 // in text; the tag and the keys follow in this order
 	tagSize    uint8
-	uniqueEnd  uint16
-	stickyEnd  uint16
-	place      int32 // in the queue that it is in, from 1
-	expiry     int32 // in the queue of deadlines, from 1
-	slot       int32 // in the table
-	alike      int32 // the next task whose id has the same hash, by its slot, from 1
+	uniqueSize uint8
+	fairSize   uint8
+	stickyEnd  uint16 // the limit key is the rest
+	place      int32  // in the queue that it is in, from 1
+	expiry     int32  // in the queue of deadlines, from 1
+	slot       int32  // in the table
+	alike      int32  // the next task whose id has the same hash, by its slot, from 1
 }
 
 // ofDeadlines is the number of the queue of deadlines: a task is in that one and in one other at
@@ -82,6 +83,9 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
 	t.name(e.ID, e.Keys, e.Tag)
+	if t.fair() != "" && l.kind.turns == nil {
+		l.kind.takeTurns(s)
+	}
 	if !e.Stored.IsZero() {
 		t.stored = s.clock.Instant(e.Stored)
 		s.clock.Observe(t.stored)
@@ -191,7 +195,7 @@ func (s *Scheduler) enqueue(t *task) {
 // stand puts a task into its class.
 func (s *Scheduler) stand(t *task) {
 	s.move(t, waiting)
-	t.class.queue.Add(t, t.turn(s))
+	t.class.add(s, t)
 }
 
 // turn is what a task's place in its class is decided by: every step of priority is worth so much
@@ -212,7 +216,7 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
 	case waiting:
-		t.class.queue.Remove(t)
+		t.class.remove(t)
 		s.leftClass(t)
 	case parked:
 		s.leftParked(t)
@@ -262,33 +266,39 @@ func (t *task) name(id string, k *Keys, tag string) {
 		k = &Keys{}
 	}
 	text := make([]byte, 0, 512)
-	for _, part := range []string{id, k.Unique, k.Sticky, k.Limit, tag} {
+	for _, part := range []string{id, tag, k.Unique, k.Fair, k.Sticky, k.Limit} {
 		text = append(text, part...)
 	}
 	t.text = string(text)
 	t.idEnd, t.tagSize = uint8(len(id)), uint8(len(tag))
-	t.uniqueEnd = uint16(len(id) + len(k.Unique))
-	t.stickyEnd = t.uniqueEnd + uint16(len(k.Sticky))
+	t.uniqueSize, t.fairSize = uint8(len(k.Unique)), uint8(len(k.Fair))
+	t.stickyEnd = uint16(len(text) - len(k.Limit))
 }
 
 func (t *task) id() string { return t.text[:t.idEnd] }
 
-func (t *task) unique() string { return t.text[t.idEnd:t.uniqueEnd] }
+func (t *task) tagEnd() int { return int(t.idEnd) + int(t.tagSize) }
 
-func (t *task) sticky() string { return t.text[t.uniqueEnd:t.stickyEnd] }
+func (t *task) tag() string { return t.text[t.idEnd:t.tagEnd()] }
 
-func (t *task) limit() string { return t.text[t.stickyEnd:t.limitEnd()] }
+func (t *task) uniqueEnd() int { return t.tagEnd() + int(t.uniqueSize) }
 
-func (t *task) tag() string { return t.text[t.limitEnd():] }
+func (t *task) unique() string { return t.text[t.tagEnd():t.uniqueEnd()] }
 
-func (t *task) limitEnd() int { return len(t.text) - int(t.tagSize) }
+func (t *task) fairEnd() int { return t.uniqueEnd() + int(t.fairSize) }
+
+func (t *task) fair() string { return t.text[t.uniqueEnd():t.fairEnd()] }
+
+func (t *task) sticky() string { return t.text[t.fairEnd():t.stickyEnd] }
+
+func (t *task) limit() string { return t.text[t.stickyEnd:] }
 
 // keys are its keys, nil for none.
 func (t *task) keys() *Keys {
-	if int(t.idEnd) == t.limitEnd() {
+	if len(t.text) == t.tagEnd() {
 		return nil
 	}
-	return &Keys{Unique: t.unique(), Sticky: t.sticky(), Limit: t.limit()}
+	return &Keys{Unique: t.unique(), Sticky: t.sticky(), Limit: t.limit(), Fair: t.fair()}
 }
 
 // Instant is a point on the time scale of one process.

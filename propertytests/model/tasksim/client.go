@@ -13,7 +13,7 @@ import (
 const maxAttempts = 3
 
 // kinds that are worked at: the last one has limits.
-var kinds = []string{"a", "b", "limited"}
+var kinds = []string{"a", "b", fairKind, "limited"}
 
 const (
 	deadFactor  = 3 // how much longer a dead task is kept
@@ -48,6 +48,8 @@ func (w *taskWorld) treatments() []submission {
 		of("b", func(s *submission) { s.times.Delay = w.Lease / 2 }),
 		of("b", func(s *submission) { s.times.Delay = 4 * w.Lease }),
 		of("b", func(s *submission) { s.times.At = w.wall(w.Length / 2) }),
+		of(fairKind, func(*submission) {}),
+		of(fairKind, func(*submission) {}),
 		of("limited", func(s *submission) { s.policy.Concurrency, s.policy.Rate = concurrency, rate }),
 	}
 	if w.Slots > 1 {
@@ -81,6 +83,9 @@ func (w *taskWorld) submitAll() {
 			s = treatments[w.rng.IntN(len(treatments))]
 		}
 		s.keys, s.later = keys, later
+		if s.policy.Kind == fairKind {
+			s.keys = &tasks.Keys{Fair: fmt.Sprint("f", w.rng.IntN(3))}
+		}
 		w.ignore(&s)
 		s.fresh = w.Deploys && s.policy == treatments[0].policy && w.chance(0.5)
 		id := fmt.Sprint("t", i)

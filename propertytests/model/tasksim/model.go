@@ -17,8 +17,9 @@ type model struct {
 	rejections      map[string]rejection     // the last one of each task
 	ready           time.Duration
 	unreached       unreached
-	limited         int           // hand-outs of the kind with a rate
-	late            time.Duration // by which a submission has come late, at most, since a seal
+	turns           map[string]*turn // of fair keys
+	limited         int              // hand-outs of the kind with a rate
+	late            time.Duration    // by which a submission has come late, at most, since a seal
 }
 
 func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
@@ -27,7 +28,7 @@ func newModel() model {
 	return model{
 		paused: map[string]bool{}, drained: map[string]bool{}, limits: map[string]boundBy{},
 		known: map[string]tasks.Attempt{}, rejections: map[string]rejection{},
-		unreached: newUnreached(),
+		unreached: newUnreached(), turns: map[string]*turn{},
 	}
 }
 
@@ -63,6 +64,7 @@ func (l *lead) handsOut(e *tasks.Assign) {
 		l.checkTime(&a)
 		g, _ := l.s.TaskInfo(now, a.ID)
 		l.checkLimits(&g, p, n)
+		l.checkTurns(e.Instance, &g, all)
 		back := w.Steps > 0 && w.pushed[a.Revision] // it may have come back at an earlier time than it was submitted at
 		w.pushed[a.Revision] = true
 		if e.Instance != l.p.name && !back { // there it may have been chosen long before

@@ -17,7 +17,7 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, chained, grouped, astray, by(poison, poisonous), by(outcast, lonely),
+	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, by(poison, poisonous), by(outcast, lonely),
 		by(beside, rare), by(beside, silent), by(gathers, together)),
 }
 

@@ -167,6 +167,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		w.tell(e.ID, "%s@%d writes note %+v", l.p.name, l.epoch, e.Retry)
 		if !e.Retry.Started.IsZero() {
 			w.Begun++
+			l.turned(e.ID)
 		}
 		l.write(e.Write, put{"t." + e.ID, l.noteOf(&e), sealSubject, e.Guard})
 	case tasks.WriteCheckpoint:

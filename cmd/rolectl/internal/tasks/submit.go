@@ -15,7 +15,7 @@ import (
 
 func submitCommand(t *scope) *cobra.Command {
 	var s submission
-	var id, unique, sticky, limitKey, at string
+	var id, unique, sticky, limitKey, fairKey, at string
 	var after []string
 	var delay, deadline, waitFor time.Duration
 	var wait bool
@@ -58,6 +58,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 				{unique != "", assign.WithUnique(unique)},
 				{sticky != "", assign.WithSticky(sticky)},
 				{limitKey != "", assign.WithLimitKey(limitKey)},
+				{fairKey != "", assign.WithFairKey(fairKey)},
 				{len(after) > 0, assign.After(after...)},
 				{delay > 0, assign.WithDelay(delay)},
 				{at != "", assign.At(due)},
@@ -101,6 +102,7 @@ the reason for waiting changes. Exit code 1 when the task did not succeed. An in
 	f.StringSliceVar(&after, "after", nil, "run after these tasks have succeeded; else skip it")
 	f.StringVar(&sticky, "sticky", "", "prefer one worker for all tasks of this key")
 	f.StringVar(&limitKey, "limit-key", "", "run tasks of this key one at a time")
+	f.StringVar(&fairKey, "fair-key", "", "key (such as a tenant) that takes turns with the others of the kind")
 	cli.DurationFlag(cmd, &delay, "delay", 0, 0, "how long to wait before the task is due")
 	f.StringVar(&at, "at", "", "when the task is due, such as 2026-01-02T15:04:05Z")
 	cli.DurationFlag(cmd, &deadline, "deadline", 0, 0, "time from submission until the task expires")

@@ -32,9 +32,6 @@ func (a *entry[T]) before(b *entry[T]) bool {
 	return a.at < b.at || a.at == b.at && a.item.Order() < b.item.Order()
 }
 
-// Before reports whether the first item of q comes before the first one of p. Neither is empty.
-func (q *Queue[T]) Before(p *Queue[T]) bool { return q.entries[0].before(&p.entries[0]) }
-
 // First is the first item of a queue that is not empty.
 func (q *Queue[T]) First() T { return q.entries[0].item }
 
@@ -75,6 +72,24 @@ func (q *Queue[T]) Remove(t T) {
 	}
 	if n >= 1024 && n < cap(q.entries)/4 { // what a burst has needed is given back
 		q.entries = append(make([]entry[T], 0, cap(q.entries)/2), q.entries...)
+	}
+}
+
+// Put puts an item in, or gives one that is in another moment.
+func (q *Queue[T]) Put(t T, at record.Instant) {
+	if *t.Place(q.number) == 0 {
+		q.Add(t, at)
+	} else {
+		q.Move(t, at)
+	}
+}
+
+// Move gives an item that is in another moment.
+func (q *Queue[T]) Move(t T, at record.Instant) {
+	i := int(*t.Place(q.number)) - 1
+	q.entries[i].at = at
+	if q.up(i) == i {
+		q.down(i)
 	}
 }
 

@@ -1,0 +1,114 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// mail is an input of a tenant.
+type mail struct{ Tenant, To string }
+
+// TestTenantsTakeTurns: one has a hundred tasks waiting, and a few others come after it. Each of
+// them goes in turn.
+func TestTenantsTakeTurns(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		k := assign.NewKind[mail, string]("mail", assign.Concurrency(1),
+			assign.FairBy(func(m mail) string { return m.Tenant }))
+		c := New(t, s)
+		var inputs []mail
+		for i := range 100 {
+			inputs = append(inputs, mail{"big", fmt.Sprint(i)})
+		}
+		if _, err := assign.SubmitBatch(t.Context(), c, k, inputs); err != nil {
+			t.Fatal(err)
+		}
+		var small []*assign.Pending[string]
+		for i := range 6 {
+			p, err := assign.Submit(t.Context(), c, k, mail{fmt.Sprint("small", i%3), fmt.Sprint(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			small = append(small, p)
+		}
+		st, err := assign.Get(t.Context(), c, small[0].ID())
+		if err != nil || st.Keys == nil || st.Keys.Fair != "small0" {
+			t.Errorf("%+v, %v", st.Keys, err)
+		}
+		var mu sync.Mutex
+		var row []string
+		a := newNode(t, s, "a", func(a *assign.Assigner) {
+			if err := assign.Handle(a, k, func(_ context.Context, task *assign.Task[mail]) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				row = append(row, task.Input.Tenant)
+				return "", nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		leader(t, a)
+		for _, p := range small {
+			if _, err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, tenant := range row {
+			if i >= 8 && tenant != "big" {
+				t.Errorf("%s goes as the %d. of %v", tenant, i, row)
+			}
+		}
+	})
+}
+
+func TestFairKeysThatCannotBe(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		_, err := assign.MakeKind[mail, string]("mail", assign.FairBy(func(n int) string { return "" }))
+		says(t, err, assign.ErrInvalidKind, "func(assign_test.mail) string")
+		_, err = assign.MakeKind[mail, string]("mail", assign.FairBy[mail](nil))
+		says(t, err, assign.ErrInvalidKind, "leave it out")
+		var bad string
+		k := assign.NewKind[mail, string]("mail", assign.FairBy(func(mail) string { return bad }))
+		for _, key := range []string{strings.Repeat("x", 201), "\xff"} {
+			bad = key
+			_, err := assign.Submit(t.Context(), c, k, mail{})
+			says(t, err, assign.ErrInvalidOption, "FairBy")
+			_, err = assign.Submit(t.Context(), c, k, mail{}, assign.WithFairKey(key))
+			says(t, err, assign.ErrInvalidOption, "WithFairKey")
+			says(t, assign.Recur(t.Context(), c, k, "x", "@hourly", mail{}), assign.ErrInvalidOption, "FairBy")
+		}
+		_, err = assign.Submit(t.Context(), c, k, mail{}, assign.With(assign.FairBy(func(n int) string { return "" })))
+		if !errors.Is(err, assign.ErrInvalidOption) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestARecurrenceOfATenant: its ticks, and a run by hand, have the key of its input.
+func TestARecurrenceOfATenant(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		k := assign.NewKind[mail, string]("mail", assign.FairBy(func(m mail) string { return m.Tenant }))
+		if err := assign.Recur(t.Context(), c, k, "x", "@hourly", mail{Tenant: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		id, err := assign.RunRecurrence(t.Context(), c, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := assign.Get(t.Context(), c, id)
+		if err != nil || st.Keys == nil || st.Keys.Fair != "one" {
+			t.Errorf("%+v, %v", st, err)
+		}
+	})
+}

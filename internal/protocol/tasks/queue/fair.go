@@ -1,0 +1,142 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// Turns are keys that take turns: each stands in one line, goes with one item when it is the first,
+// and is the last then. A key that comes is the last, too. So while n keys have items that can go,
+// the first item of each goes within n items. A key whose items cannot go keeps its place: it goes
+// once when they can, and is the last then. A key without items is forgotten, and gains nothing
+// when it comes again.
+//
+// The items of a key are in one Fair or in several, which share the turns.
+type Turns[T Item] struct {
+	keys map[string]*turn[T]
+	last record.Instant // the last place in the line that was given
+}
+
+// turn is one key.
+type turn[T Item] struct {
+	place record.Instant // in the line
+	lines []*line[T]
+}
+
+// line is the items of one key in one Fair.
+type line[T Item] struct {
+	of     *turn[T]
+	in     *Fair[T]
+	items  Queue[T]
+	places [2]int32
+}
+
+// NewTurns returns the turns of no key.
+func NewTurns[T Item]() *Turns[T] { return &Turns[T]{keys: map[string]*turn[T]{}} }
+
+// Len is how many keys have items.
+func (s *Turns[T]) Len() int { return len(s.keys) }
+
+// Went ends the turn of a key, if it has items.
+func (s *Turns[T]) Went(key string) {
+	if t := s.keys[key]; t != nil {
+		s.last++
+		t.place = s.last
+	}
+}
+
+// Fair is a queue whose items belong to keys that take turns. Items of one key go in the order of a
+// Queue.
+type Fair[T Item] struct {
+	turns  *Turns[T]
+	lines  Queue[*line[T]] // by their turns, of which some may have come to an end since
+	ages   Queue[*line[T]] // by their first items
+	length int
+}
+
+const ofAges = 1 // the number of that queue
+
+// NewFair returns an empty queue, of the number 0.
+func NewFair[T Item](turns *Turns[T]) *Fair[T] {
+	return &Fair[T]{turns: turns, ages: Numbered[*line[T]](ofAges)}
+}
+
+// Len is how many items are in the queue.
+func (f *Fair[T]) Len() int { return f.length }
+
+// Add puts an item of a key in, with the moment of its turn among those of the key.
+func (f *Fair[T]) Add(key string, t T, at record.Instant) {
+	of := f.turns.keys[key]
+	if of == nil {
+		f.turns.last++
+		of = &turn[T]{place: f.turns.last}
+		f.turns.keys[key] = of
+	}
+	l := of.line(f)
+	if l == nil {
+		l = &line[T]{of: of, in: f}
+		of.lines = append(of.lines, l)
+	}
+	l.items.Add(t, at)
+	f.length++
+	if l.items.Len() == 1 {
+		f.lines.Add(l, of.place)
+	}
+	if l.items.First() == t {
+		f.ages.Put(l, at)
+	}
+}
+
+// Remove takes an item of a key out, if it is in.
+func (f *Fair[T]) Remove(key string, t T) {
+	if *t.Place(0) == 0 {
+		return
+	}
+	of := f.turns.keys[key]
+	l := of.line(f)
+	f.length--
+	if l.items.Len() > 1 {
+		l.items.Remove(t)
+		f.ages.Put(l, l.items.Next())
+		return
+	}
+	f.ages.Remove(l)
+	f.lines.Remove(l)
+	l.items.Remove(t)
+	if of.lines = slices.DeleteFunc(of.lines, func(x *line[T]) bool { return x == l }); len(of.lines) == 0 {
+		delete(f.turns.keys, key)
+	}
+}
+
+// First is the item whose turn it is, of a queue that is not empty, and the place of its key in the
+// line of all.
+func (f *Fair[T]) First() (t T, place record.Instant) {
+	for {
+		l := f.lines.First()
+		if place = l.of.place; place == f.lines.Next() {
+			return l.items.First(), place
+		}
+		f.lines.Move(l, place) // places only grow, so the first one that has its own is the least
+	}
+}
+
+// Oldest is the item that a Queue would have first, and the moment of its turn there.
+func (f *Fair[T]) Oldest() (t T, at record.Instant) {
+	return f.ages.First().items.First(), f.ages.Next()
+}
+
+func (t *turn[T]) line(f *Fair[T]) *line[T] {
+	for _, l := range t.lines {
+		if l.in == f {
+			return l
+		}
+	}
+	return nil
+}
+
+// Order is that of its first item; no two keys have the same turn.
+func (l *line[T]) Order() uint64 { return l.items.First().Order() }
+
+// Place is where the line keeps its place in a queue.
+func (l *line[T]) Place(number uint8) *int32 { return &l.places[number] }
