@@ -35,6 +35,17 @@ func (e Synced) apply(s *Scheduler) {
 	w.synced, w.claims = true, e.Held
 }
 
+// apply takes what a worker says by the bucket for its answer. That proves nothing about messages:
+// they miss it, or its answers are lost, so it is given nothing before it has answered one.
+func (e Told) apply(s *Scheduler) {
+	w := s.workers[e.Session]
+	if w == nil || e.Epoch < s.cfg.Epoch || !s.mustSync(w) {
+		return
+	}
+	w.synced, w.claims = true, e.Held
+	s.lost(w)
+}
+
 // becomeReady completes the books when (a) the stream has been read up to our own seal, (b) the
 // watch has carried every member from before our epoch, and (c) each of those has answered or is
 // dead. Not one task is handed out before.

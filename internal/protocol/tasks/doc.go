@@ -19,8 +19,8 @@
 //     After an unknown outcome a new seal is awaited, and with it the truth about every write
 //     before it.
 //   - S2 Nothing is handed out before the stream was read up to our seal, and to a second one (see
-//     sealed), the members from before our epoch are known, and each of them has answered or is
-//     dead.
+//     sealed), the members from before our epoch are known, and each of them has answered, has said
+//     in its member record what it holds, or is dead.
 //   - S3 A task with a worker is given to another only after that one has rejected this attempt for
 //     good, given it back, or ended it and the note of that is stored; or when its session is dead.
 //   - S4 Attempts of a task increase, over all schedulers, also when it is submitted again under

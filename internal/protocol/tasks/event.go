@@ -184,6 +184,14 @@ type (
 		Held    []Held
 	}
 
+	// Told is what a worker of earlier than our term says in its member record that it holds, to the
+	// leader of Epoch, since it does not know that one has heard it. It takes nothing from before that
+	// epoch any more.
+	Told struct {
+		Session, Epoch uint64
+		Held           []Held
+	}
+
 	// Answered is a worker's answer to an Assign; Frame is the pushed frame.
 	Answered struct {
 		Session uint64

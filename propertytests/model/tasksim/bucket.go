@@ -1,6 +1,10 @@
 package tasksim
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+)
 
 type kindOf uint8
 
@@ -9,6 +13,7 @@ const (
 	memberRecord
 	roleRecord
 	deathRecord // a session was killed or closed
+	toldRecord  // a worker says what it holds
 	wiped       // somebody has removed the lease and the member record of a session
 )
 
@@ -20,6 +25,7 @@ type entry struct {
 	session  uint64
 	draining bool // of a member record: the session is about to be closed
 	closed   bool // of a death: by its own process, and nothing of it is at work
+	told     *tasks.Told
 }
 
 // bucket is the one order of everything that is said about sessions and roles.
@@ -38,7 +44,7 @@ func (w *taskWorld) append(kind kindOf, p *participant, session uint64) uint64 {
 	}
 	w.bucket.log = append(w.bucket.log, entry{kind: kind, revision: revision, p: p, session: session})
 	w.tell(w.Trace, "bucket %d: %s of %s, session %d", revision,
-		[...]string{"lease", "member", "role", "death", "removal"}[kind], p.name, session)
+		[...]string{"lease", "member", "role", "death", "word", "removal"}[kind], p.name, session)
 	if kind == deathRecord {
 		if w.bucket.dead == nil {
 			w.bucket.dead = map[uint64]bool{}
@@ -167,6 +173,7 @@ func (p *participant) catchUp() {
 		return
 	}
 	if p.epoch != epoch && p.epoch != 0 && p.work != nil {
+		p.work.follows()
 		p.work.newLeader()
 	}
 	for _, l := range p.w.leads {
@@ -286,7 +293,7 @@ func (w *taskWorld) govern() {
 		}
 	}
 	alive := by != nil && !w.bucket.dead[holder]
-	depose := alive && !w.calm && w.chance(w.Deposed)
+	depose := alive && (w.due || !w.calm && w.chance(w.Deposed))
 	if alive && !depose {
 		if t := by.term; t != nil && t.session == holder && t.able() && !by.cut && !by.stopped && !w.calm &&
 			w.chance(w.Rotated) {
@@ -306,6 +313,7 @@ func (w *taskWorld) govern() {
 	}
 	p := able[w.rng.IntN(len(able))]
 	if depose {
+		w.due = false
 		w.Depositions++
 		if t := by.term; t != nil { // it does not know yet
 			t.stubborn = true

@@ -352,7 +352,7 @@ func (w *taskWorld) finish() {
 		return
 	}
 	for id := range w.acked {
-		if !w.over(id) {
+		if !w.over(id) && !w.withheld(id) {
 			w.broken = fmt.Errorf("%w: %s was acknowledged and has no outcome; %s", errLost, id, w.describe(id))
 			return
 		}

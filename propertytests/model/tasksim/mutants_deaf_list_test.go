@@ -43,3 +43,25 @@ var silent = []mutants.Mutant{
 		{"\t\t\ts.lost(w)\n\t\t\ts.emit(Unanswered", "\t\t\ts.emit(Unanswered"},
 	}},
 }
+
+// estrangedOnes are faults about one that a scheduler that takes over cannot reach, or hear.
+var estrangedOnes = []mutants.Mutant{
+	{Name: "nobody reads what a worker says by its member record", Edits: []mutants.Edit{
+		{"\tif w == nil || e.Epoch < s.cfg.Epoch || !s.mustSync(w) {\n", "\tif true {\n"},
+	}},
+	{Name: "what it has said to an earlier leader counts", Edits: []mutants.Edit{
+		{"w == nil || e.Epoch < s.cfg.Epoch || !s.mustSync(w)", "w == nil || !s.mustSync(w)"},
+	}},
+	{Name: "a worker that says what it holds holds nothing", Edits: []mutants.Edit{
+		{"\tw.synced, w.claims = true, e.Held\n\ts.lost(w)\n", "\tw.synced = true\n\ts.lost(w)\n"},
+	}},
+	{Name: "a worker that has said so is reached by messages", Edits: []mutants.Edit{
+		{"\tw.synced, w.claims = true, e.Held\n\ts.lost(w)\n", "\tw.synced, w.claims = true, e.Held\n"},
+	}},
+	{Name: "a worker says nothing by itself", Edits: []mutants.Edit{
+		{"\tif now < t.due {\n", "\tif true {\n"},
+	}},
+	{Name: "it says so to the first leader only", Edits: []mutants.Edit{
+		{"{ t.due = now.Add(t.wait) }", "{ t.due = now.Add(t.wait); t.wait = 1 << 60 }"},
+	}},
+}

@@ -18,6 +18,7 @@ var suite = mutants.Suite{
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, by(poison, poisonous), by(outcast, lonely),
+		by(estranged, estrangedOnes),
 		by(beside, rare), by(beside, silent), by(gathers, together)),
 }
 
@@ -33,6 +34,11 @@ var (
 	}
 	outcast = mutants.Test{
 		Run: "TestOutcast$", Args: []string{"-test.timeout", "10m"}, Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	estranged = mutants.Test{
+		Run: "TestEstranged$", Args: []string{"-tasksim.schedules", "2000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
+		Says:  regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}
 	beside = mutants.Test{
 		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},

@@ -39,7 +39,7 @@ func (k *worker) say(x *saying) {
 		if l.over {
 			continue
 		}
-		k.w.send(k.p, l.p, func() {
+		k.sends(l, func() {
 			if !l.hears(epoch) {
 				return
 			}

@@ -133,7 +133,10 @@ func (l *lead) members() {
 	if !l.able() || l.p.seen < int(l.term) {
 		return
 	}
-	type sight struct{ described, draining, gone, closed bool }
+	type sight struct {
+		described, draining, gone, closed bool
+		told                              *tasks.Told
+	}
 	seen := map[uint64]sight{}
 	who := map[uint64]string{}
 	for _, r := range l.w.bucket.log[l.p.base:l.p.seen] {
@@ -145,6 +148,11 @@ func (l *lead) members() {
 			s.described, s.draining = true, s.draining || r.draining
 		case deathRecord:
 			s.gone, s.closed = true, r.closed
+		case toldRecord:
+			if _, there := seen[r.session]; !there {
+				continue // its lease was removed: a member record alone makes no member
+			}
+			s.told = r.told
 		case wiped:
 			delete(seen, r.session)
 			continue
@@ -170,6 +178,11 @@ func (l *lead) members() {
 		}
 	}
 	l.step(tasks.Members{List: list})
+	for _, m := range list {
+		if told := seen[m.Session].told; told != nil {
+			l.step(*told)
+		}
+	}
 	for _, session := range gone {
 		if !l.told[session] {
 			l.told[session] = true

@@ -40,6 +40,7 @@ type Scenario struct {
 	AtRest     bool          // idle sessions are ended when a worker does not answer, and later than others else
 	Deaf       bool          // messages of schedulers miss a process now and then
 	Outcast    bool          // they always miss the last one, which is never at rest
+	Estranged  bool          // the last one, which is never at rest, is out of reach from some moment on, for good
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Chained   bool // some tasks wait for others, and some are of groups
@@ -76,8 +77,11 @@ type Counts struct {
 	Wipes, Awaited int
 	// workers that did not answer for long, and sessions that were ended at rest for that
 	Unanswered, EndedAtRest int
-	// messages that missed a process that is deaf, and how often one was named
-	Missed, Named int
+	// messages that missed a process that is deaf or came from one that is mute, and how often one was
+	// named
+	Missed, Unheard, Named int
+	// member records that say what a worker holds
+	Words int
 	// handlers that were told why they are stopped
 	Told int
 	// clients that left before they had submitted a task with a unique key

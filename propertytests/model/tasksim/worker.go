@@ -20,6 +20,8 @@ type worker struct {
 	said    map[string]*saying // checkpoints that are not settled
 	frame   *sentFrame         // the one that is being taken
 	lease   standing
+	telling *workers.Telling
+	word    *tasks.Told // what it says in its member record
 	over    bool
 }
 
@@ -47,10 +49,11 @@ type sentFrame struct {
 func newWorker(p *participant) *worker {
 	k := &worker{
 		w: p.w, p: p, session: p.session, runs: map[string]*handlerRun{}, results: map[string]tasks.Held{},
-		verbs: map[string]tasks.Result{},
-		said:  map[string]*saying{},
-		lease: standing{worked: p.w.now},
-		m:     workers.New(workers.Config{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
+		verbs:   map[string]tasks.Result{},
+		said:    map[string]*saying{},
+		lease:   standing{worked: p.w.now},
+		telling: workers.NewTelling(2 * p.w.Lease / 5),
+		m:       workers.New(workers.Config{Slots: p.w.Slots, Kinds: kinds, MaxOutbox: 64}),
 	}
 	p.later(k.w.Lease/2, k.resend)
 	return k
@@ -93,19 +96,24 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 		if !k.wakes() {
 			return
 		}
+		k.heard(&f)
 		k.step(workers.Received{Term: f.term, Low: f.push.Low, List: f.push.List, Ref: f})
 	case f.stop != nil:
 		k.accepts(&f, "stops", f.stop.ID)
+		k.heard(&f)
 		k.step(workers.StopOrder{
 			Term: f.term, ID: f.stop.ID, Attempt: f.stop.Attempt, Serial: f.stop.Serial,
 			Status: f.stop.Status,
 		})
 		l, stop := f.lead, f.stop
-		k.w.send(p, l.p, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
+		k.sends(l, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:
 		k.accepts(&f, "answers", "a sync")
 		l, held := f.lead, k.m.Holding()
-		k.w.send(p, l.p, func() { l.step(tasks.Synced{Session: k.session, Held: held}) })
+		k.sends(l, func() {
+			l.step(tasks.Synced{Session: k.session, Held: held})
+			k.w.send(l.p, p, func() { k.heard(&f) })
+		})
 	}
 }
 
@@ -118,7 +126,7 @@ func (k *worker) answer(f sentFrame, answers []tasks.Answer) {
 			k.accepts(&f, "takes", a.ID)
 		}
 	}
-	k.w.send(k.p, l.p, func() { l.step(tasks.Answered{Session: f.session, Frame: number, Answers: answers}) })
+	k.sends(l, func() { l.step(tasks.Answered{Session: f.session, Frame: number, Answers: answers}) })
 }
 
 func (k *worker) step(ev workers.Event) {
@@ -251,7 +259,7 @@ func (k *worker) report(id string) {
 		if l.over {
 			continue
 		}
-		k.w.send(k.p, l.p, func() {
+		k.sends(l, func() {
 			if !l.hears(epoch) { // meant for another scheduler
 				return
 			}

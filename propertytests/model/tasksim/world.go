@@ -19,6 +19,7 @@ type taskWorld struct {
 	procs  []*participant
 	leads  []*lead
 	calm   bool // faults have ended
+	due    bool // the role is given to somebody else at the next look
 	unsure int  // submissions without an answer
 	checks
 }
@@ -49,6 +50,9 @@ func Run(s Scenario) (Counts, error) {
 			joins = w.outcast()
 		}
 		w.after(joins, p.join)
+	}
+	if w.Estranged {
+		w.estrange()
 	}
 	w.after(200*time.Millisecond, w.govern)
 	w.bind()
