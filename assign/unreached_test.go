@@ -1,7 +1,6 @@
 package assign_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -50,19 +49,7 @@ func unreached(t *testing.T, s *natsrun.Server, leads bool) {
 			s.APIPrefix, s.BucketAutoCreate, a.StreamAutoCreate = "JS.A.API", false, false
 		})
 	if leads {
-		other, err := deaf.session.Campaign(election.RoleConfig{Role: "other"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() {
-			ended <- other.Run(t.Context(), func(ctx context.Context, _ *election.Term) error {
-				<-ctx.Done()
-				return nil
-			})
-		}()
-		t.Cleanup(func() { deaf.close(t); <-ended })
-		natstest.Eventually(t, "it leads", time.Minute, func() (bool, string) { return other.IsLeader(), "" })
+		keepBusy(t, deaf)
 	}
 	workers := func(what string, is func(assign.WorkerOverview) bool) {
 		t.Helper()

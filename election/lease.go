@@ -208,12 +208,55 @@ func (h lease) offer(namespace string, w *Workplace) (
 func (s *Session) withdraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.workplaces, s.withdrawn = nil, nil
+	s.workplaces, s.withdrawn, s.told, s.room.told = nil, nil, nil, 0
 	s.post(nothing)
 }
 
-// nothing is all that a new lease offers.
-var nothing = protocol.Describe{Assign: map[string]record.Workplace{}}
+// nothing is all that a new lease offers, and tells.
+var nothing = protocol.Describe{Assign: map[string]record.Workplace{}, Told: map[string][]byte{}}
+
+// Tell publishes in the member record what this member says of its work in a namespace, in place of
+// what it has said there before. It does not wait: the record is written until it is stored, for as
+// long as the lease lasts. The next lease says nothing. Errors: ErrSessionLost when the lease is
+// not trusted any more; *TooLargeError when the record has no room for it.
+func (h lease) Tell(namespace string, what []byte) error {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if !h.Trusted() {
+		return ErrSessionLost
+	}
+	all := maps.Clone(h.s.told)
+	if all == nil {
+		all = map[string][]byte{}
+	}
+	all[namespace] = what
+	size := encodedSize(all)
+	if err := h.s.room.check(size - h.s.room.told); err != nil {
+		return err
+	}
+	h.s.told, h.s.room.told = all, size
+	h.s.post(protocol.Describe{Told: all})
+	return nil
+}
+
+// Told is what the members say of their work in a namespace, by session: of each that says
+// anything, and whose session is not known to be dead.
+func (h lease) Told(namespace string) (all map[uint64][]byte) {
+	h.s.query(func(m *protocol.Machine, _ record.Now) {
+		for _, p := range m.View().Peers() {
+			if !p.Belongs() || !p.Lease.Alive() {
+				continue
+			}
+			if what, says := p.Member.Told[namespace]; says {
+				if all == nil {
+					all = map[uint64][]byte{}
+				}
+				all[p.Session()] = what
+			}
+		}
+	})
+	return all
+}
 
 // Widen makes the session's watch carry every key of the bucket, workers included, until release is
 // called. It returns when that one watch has itself delivered the record of role at epoch or later,

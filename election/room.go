@@ -15,6 +15,7 @@ type room struct {
 	most   int // 0 while it is not known
 	roles  int
 	meta   int
+	told   int
 	offers map[string]int // by namespace
 }
 
@@ -35,7 +36,7 @@ func (r *room) limit(payload int64, largest int, bucket string) {
 
 // check reports whether there is room for so many more bytes.
 func (r *room) check(more int) error {
-	size := recordFrame + r.roles + r.meta + more
+	size := recordFrame + r.roles + r.meta + r.told + more
 	for _, n := range r.offers {
 		size += n
 	}

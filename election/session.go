@@ -44,7 +44,8 @@ type Session struct {
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace
-	withdrawn  map[string]bool // the namespaces in which this lease has offered something and does not any more
+	withdrawn  map[string]bool   // the namespaces in which this lease has offered something and does not any more
+	told       map[string][]byte // what this lease says of its work, by namespace
 	room       room
 	loop       *loop                   // nil until Open has what it takes
 	giveUp     context.CancelCauseFunc // what Open does before it has; nil before Open

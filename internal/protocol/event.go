@@ -139,6 +139,7 @@ type (
 		ID     CommandID
 		Meta   map[string]string
 		Assign map[string]record.Workplace
+		Told   map[string][]byte
 	}
 
 	// Busy keeps the session on short beats though it holds no role: it runs tasks.

@@ -19,6 +19,7 @@ type own struct {
 	saying        uint64         // its version
 	meta          map[string]string
 	assign        map[string]record.Workplace
+	told          map[string][]byte
 	waiting       []awaitedMember
 	tooLarge      bool // the server does not take it: nothing waits for it
 }
@@ -40,7 +41,7 @@ func (m *Machine) writeMember() {
 	}
 	rec := &record.Member{
 		V: record.Version, Session: m.lease.number, Roles: map[string]record.Candidacy{},
-		Meta: o.meta, Assign: o.assign, Draining: m.closing.asked,
+		Meta: o.meta, Assign: o.assign, Told: o.told, Draining: m.closing.asked,
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
@@ -95,7 +96,7 @@ func (m *Machine) memberRefused(version uint64, fault error) {
 		return a.version <= version
 	})
 	if stands := m.self.Member; stands != nil && stands.Session == m.lease.number {
-		o.meta, o.assign = stands.Meta, stands.Assign
+		o.meta, o.assign, o.told = stands.Meta, stands.Assign, stands.Told
 	}
 	for _, r := range m.active.list { // a vacate may have waited for it
 		m.touchRole(r.RoleView)
@@ -162,6 +163,9 @@ func (d Describe) apply(m *Machine) {
 	}
 	if d.Assign != nil {
 		m.own.assign = d.Assign
+	}
+	if d.Told != nil {
+		m.own.told = d.Told
 	}
 	m.touchMember()
 	if d.ID != 0 {

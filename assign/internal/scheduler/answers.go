@@ -18,6 +18,7 @@ import (
 type answers struct {
 	refusals
 	step    func(tasks.Event)
+	out     sender
 	peers   peers
 	partial map[uint64]*control.Assembly // answers of which parts are missing, by session
 	refused map[uint64]refusedFrame      // what the server has said to the messages of a frame, by session
@@ -29,9 +30,9 @@ type refusedFrame struct{ frame, messages uint64 }
 // arrivedAnswer is a worker's answer to a frame.
 type arrivedAnswer struct{ m *nats.Msg }
 
-func newAnswers(t *term, l loop, p peers) *answers {
+func newAnswers(t *term, l loop, out sender, p peers) *answers {
 	return &answers{
-		refusals: refusals{t, l.emit}, step: l.step, peers: p, partial: map[uint64]*control.Assembly{},
+		refusals: refusals{t, l.emit}, step: l.step, out: out, peers: p, partial: map[uint64]*control.Assembly{},
 		refused: map[uint64]refusedFrame{},
 	}
 }
@@ -81,9 +82,23 @@ func (a *answers) handle(m *nats.Msg) {
 			return
 		}
 		a.step(tasks.Synced{Session: session, Held: held})
+		if m.Reply != "" { // else it says the same in its member record, as to one that it does not reach
+			a.out.Send(m.Reply, "", frame.EncodeSettled(nil))
+		}
 	default:
 		a.refuse(instance, record.Malformed)
 	}
+}
+
+// told handles what a worker says in its member record that it holds: the answer to a question that
+// it may never have heard. Its word to an earlier leader stays there until it says the next.
+func (a *answers) told(session uint64, message []byte) {
+	from, epoch, held, err := frame.DecodeSynced(message)
+	if reason := misattributed(err, from == session); reason != "" {
+		a.refuse(a.peers[session].instance, reason)
+		return
+	}
+	a.step(tasks.Told{Session: session, Epoch: epoch, Held: held})
 }
 
 // addressOf reads what follows the inbox in the subject of an answer, see dispatcher.send: session

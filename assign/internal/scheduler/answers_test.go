@@ -14,7 +14,7 @@ import (
 func TestNobodyHeard(t *testing.T) {
 	var told []tasks.Event
 	term := &term{inbox: "_INBOX.x."}
-	a := newAnswers(term, loop{step: func(e tasks.Event) { told = append(told, e) }}, peers{})
+	a := newAnswers(term, loop{step: func(e tasks.Event) { told = append(told, e) }}, nil, peers{})
 	for _, c := range []struct {
 		subject string
 		want    uint64 // the frame that was heard by nobody, 0: none

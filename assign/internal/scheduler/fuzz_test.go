@@ -125,6 +125,20 @@ func (s *scheduler) listed() []tasks.TaskInfo {
 	return page
 }
 
+// confirmed checks that nothing is confirmed but an answer about what a worker holds. It returns
+// the other messages.
+func confirmed(t *testing.T, data []byte, sent []*nats.Msg) []*nats.Msg {
+	t.Helper()
+	if len(sent) == 0 {
+		return nil
+	}
+	stale, wrong := frame.DecodeSettled(sent[0].Data)
+	if _, epoch, _, err := frame.DecodeSynced(data); err != nil || wrong != nil || epoch != heardEpoch || len(stale) > 0 {
+		t.Fatalf("%x is answered with %x", data, sent[0].Data)
+	}
+	return sent[1:]
+}
+
 // FuzzHeard shows that no answer or report, on any subject, moves a task unless it is of the worker
 // that has the task, in the session that has it. A message of any other sender leaves the state as
 // it is.
@@ -178,6 +192,9 @@ func FuzzHeard(f *testing.F) {
 			}
 		})
 		settled := s.out.(*recorder).take()
+		if !report {
+			settled = confirmed(t, data, settled)
+		}
 		if !report && len(settled) > 0 || len(settled) > 1 || len(s.in.Drain(nil)) > 0 || s.failure != nil {
 			t.Fatalf("%q, %x: %d messages, %v", subject, data, len(settled), s.failure)
 		}

@@ -86,6 +86,11 @@ func (m *members) apply() {
 		})
 	}
 	m.step(tasks.Members{List: list})
+	if !m.rules.Ready() {
+		for session, message := range m.host.Told(m.cfg.Namespace) {
+			m.answers.told(session, message)
+		}
+	}
 	for _, session := range m.rules.Sessions() {
 		p := m.peers[session]
 		switch {

@@ -70,7 +70,7 @@ func aheadError(e *tasks.Ahead) error {
 // unreachedError says which worker messages do not reach, and what to do.
 func unreachedError(e *tasks.Unreached, subjects ...string) error {
 	err := fmt.Errorf("%w: see that it may subscribe to %s, and that both halves of each account import and leaf node on "+
-		"the way let these through", taskerr.ErrUnreachable, strings.Join(subjects, ", "))
+		"the way let these and its answers through", taskerr.ErrUnreachable, strings.Join(subjects, ", "))
 	if e.Held > 0 {
 		err = fmt.Errorf("%w; %d of its tasks it may have heard of: they go to others when it is stopped", err, e.Held)
 	}

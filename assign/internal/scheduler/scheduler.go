@@ -100,7 +100,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.reader = newReader(t, l, s.applier, s.announcer)
 
 	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
-	s.answers = newAnswers(t, l, known)
+	s.answers = newAnswers(t, l, out, known)
 	s.reports = newReports(t, l, out, known, s.writes, s.gauges)
 	s.feeds = feeds.New(func(name string, news []byte) { out.Send(t.talk.Feed(name), "", news) }, out.MaxPayload)
 	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage, feeds: s.feeds}

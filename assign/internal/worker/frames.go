@@ -42,11 +42,12 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 			s.rejected("", record.Malformed)
 			return
 		}
+		s.telling.Heard()
 		s.step(told)
 		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number,
 			[]tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
 	case frame.FrameSync:
-		s.answerAll(m.Reply, frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+		s.answerAll(m.Reply, s.confirmed(v.Epoch), frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:
 		s.reject(m, v, tasks.Unsupported)
 	}
@@ -73,6 +74,7 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 		s.park(m, until, tasks.NotReady)
 		return
 	}
+	s.telling.Heard()
 	s.step(workers.Received{
 		Term: v.Term, Low: low, List: assignments, Ref: &reply{m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
 	})

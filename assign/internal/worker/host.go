@@ -27,6 +27,7 @@ type Host interface {
 	Awake(ctx context.Context) error
 	Busy(busy bool)
 	Describe(ctx context.Context, namespace string, w *election.Workplace) error
+	Tell(namespace string, what []byte) error
 	Refresh()
 	Drains(d time.Duration)
 	End(reason string)

@@ -33,6 +33,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 		cfg: cfg, sub: record.WorkOf(cfg.Namespace, h.BucketID()), handlers: handlers, session: session, ctx: ctx, h: h,
 		out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
 		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
+		telling: workers.NewTelling(tellAfter * cfg.AnswerTimeout), began: time.Now(),
 	}
 	s.verifier = frameVerifier{
 		namespace: cfg.Namespace, role: cfg.Role, instance: h.Instance(), session: h.Session(), trusting: cfg.Unverified,
@@ -74,6 +75,9 @@ func (s *worker) subscribe() ([]*nats.Subscription, error) {
 		s.outbox.inbox + "*": s.hear(func(m *nats.Msg) any {
 			if a, ok := s.outbox.answerOf(m); ok {
 				return a
+			}
+			if c, ok := s.outbox.confirmation(m); ok {
+				return c
 			}
 			return s.outbox.answer(m)
 		}),
@@ -132,6 +136,7 @@ func (s *worker) run() error {
 		s.unpark(now)
 		s.send(now)
 		s.declare(now)
+		s.tell()
 		s.settleDown(now)
 		wait := min(s.quarter(), s.next(now, &drain))
 		if drain.phase != working { // nothing else tells that the lease is lost
@@ -154,6 +159,8 @@ func (s *worker) take(m any) {
 		for _, e := range s.outbox.acknowledge(m) {
 			s.step(workers.Acked{ID: e.ID, Attempt: e.Attempt})
 		}
+	case confirmed:
+		s.confirm(m)
 	case declarationAnswered:
 		s.declared(m)
 	case *natskv.PermissionError:
@@ -188,6 +195,9 @@ func (s *worker) next(now time.Time, d *drain) time.Duration {
 	next := s.outbox.next(now)
 	if s.verifier.epoch > 0 && s.offered && !s.closing {
 		next = min(next, s.declarations.next(now))
+	}
+	if s.tells() {
+		next = min(next, max(s.telling.Due().Sub(s.instant()), 0))
 	}
 	if len(s.parked) > 0 {
 		next = min(next, parkedPoll)

@@ -57,11 +57,12 @@ func (s *worker) rejected(kind, reason string) {
 	})
 }
 
-// answerAll answers the scheduler, in as many messages as the answer needs.
-func (s *worker) answerAll(to string, frame []byte) {
+// answerAll answers the scheduler, in as many messages as the answer needs. The scheduler confirms
+// the answer to the subject of reply.
+func (s *worker) answerAll(to, reply string, frame []byte) {
 	s.answers++
 	for _, part := range control.Parts(frame, s.out.MaxPayload(), s.answers) {
-		s.out.Send(to, "", part)
+		s.out.Send(to, reply, part)
 	}
 }
 

@@ -42,6 +42,8 @@ type worker struct {
 	outbox   outbox
 	attempts attempts
 
+	telling      *workers.Telling
+	began        time.Time
 	declarations declaredKinds
 	parked       []parked
 	answers      uint64 // that went in parts
@@ -64,6 +66,7 @@ const (
 func (s *worker) look() {
 	info, _ := s.h.Role(s.cfg.Role)
 	if s.verifier.see(info) {
+		s.follow()
 		s.outbox.again(s.runs) // a new epoch: the new leader hears all of it
 		s.declarations.again()
 	}

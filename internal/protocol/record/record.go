@@ -95,6 +95,7 @@ type Member struct {
 	Roles    map[string]Candidacy `json:"roles,omitempty"`
 	Meta     map[string]string    `json:"meta,omitempty"`
 	Assign   map[string]Workplace `json:"assign,omitempty"`
+	Told     map[string][]byte    `json:"told,omitempty"` // by namespace of tasks: what its worker says there
 	Draining bool                 `json:"draining,omitempty"`
 }
 

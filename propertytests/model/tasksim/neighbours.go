@@ -71,8 +71,8 @@ type rejection struct {
 	capable bool
 }
 
-// decodable is a worker on the books that can decode the input of a task, and may be given it: messages
-// reach it.
+// decodable is a worker on the books that can decode the input of a task, and may be given it when
+// messages reach it.
 func (l *lead) decodable(id string) (session uint64, ok bool) {
 	s, submitted := l.w.store.record("q." + id).(submission)
 	if !submitted {
@@ -83,7 +83,7 @@ func (l *lead) decodable(id string) (session uint64, ok bool) {
 		if z, bound := p.Labels["zone"]; bound && z != zone(o.Instance) || p.Weight > o.Slots {
 			continue
 		}
-		if !o.Draining && !o.Drained && !o.Unreachable && l.w.builds[o.Session] == laterBuild {
+		if !o.Draining && !o.Drained && l.w.builds[o.Session] == laterBuild {
 			return o.Session, true
 		}
 	}

@@ -135,7 +135,7 @@ func (x *examination) overview(ctx context.Context, namespace string, o assign.O
 // unreached judges a worker that messages of the scheduler do not reach.
 func (x *examination) unreached(namespace, scheduler string, w *assign.WorkerOverview) {
 	const fix = "check again in a moment; if it persists, see that it may subscribe to $TASKS.%s.*.work.*.%s, and that " +
-		"both halves of each account import and leaf node on the way let these messages through"
+		"both halves of each account import and leaf node on the way let these messages and its answers through"
 	level, held := warning, "it is given nothing"
 	if w.Load > 0 {
 		level, held = critical, "what it has stays with it until it answers or is stopped"
