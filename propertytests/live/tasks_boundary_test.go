@@ -75,7 +75,7 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 				}
 			})
 		}
-		for _, family := range []string{"seal", "q", "t", "c", "u", "k", "x"} {
+		for _, family := range []string{"seal", "q", "t", "c", "u", "k", "x", "g"} {
 			if !t.Failed() && !race.Enabled && !families[family] {
 				t.Errorf("no %s was written: a scenario without proves less than it says", family)
 			}
@@ -179,6 +179,8 @@ func (s *scenario) play() {
 	s.step(s.requeued)
 	s.step(s.unique)
 	s.step(s.cancelled)
+	s.step(s.grouped)
+	s.step(s.chained)
 	s.step(s.recurring)
 	s.wg.Wait()
 }
@@ -253,6 +255,38 @@ func (s *scenario) cancelled(ctx context.Context) error {
 	return nil
 }
 
+// grouped: the completion runs once all members have ended, and they are counted right.
+func (s *scenario) grouped(ctx context.Context) error {
+	orders := []tasks.Order{{Run: quick}, {Run: quick, Permanent: true}, {Run: 2 * time.Second}, {Run: quick, Fail: 1}}
+	g, err := assign.SubmitGroup(ctx, s.a.Client, "four", tasks.Plain, orders, tasks.Whole)
+	if err != nil {
+		return err
+	}
+	if _, err := g.Wait(ctx); err != nil {
+		return err
+	}
+	m, err := g.Members(ctx)
+	if err != nil || m.Size != 4 || m.Succeeded != 3 || m.Dead != 1 {
+		return fmt.Errorf("the group: %+v, %w", m, err)
+	}
+	return nil
+}
+
+// chained: a task runs after another one, and one that waits for a dead task is skipped.
+func (s *scenario) chained(ctx context.Context) error {
+	for _, id := range []string{"before", "fatal"} {
+		o := tasks.Order{Run: time.Second, Permanent: id == "fatal"}
+		if _, err := assign.Submit(ctx, s.a.Client, tasks.Plain, o, assign.WithID(id)); err != nil {
+			return err
+		}
+		s.a.RecordLog.Acked(id)
+	}
+	if err := s.end(ctx, "after", tasks.Order{Run: quick}, nil, assign.After("before")); err != nil {
+		return err
+	}
+	return s.end(ctx, "skipped", tasks.Order{Run: quick}, assign.ErrTaskSkipped, assign.After("fatal"))
+}
+
 // enoughTicks are more than one scheduler's.
 const enoughTicks = 3
 
@@ -278,7 +312,8 @@ func (s *scenario) expect() {
 	for id, status := range map[string]string{
 		"plain": "succeeded", "slow": "succeeded", "retried": "succeeded", "snoozed": "succeeded", "stepwise": "succeeded",
 		"expired": "expired", "dead": "dead",
-		"cancelled-running": "cancelled", "cancelled-delayed": "cancelled",
+		"cancelled-running": "cancelled", "cancelled-delayed": "cancelled", "group/four": "succeeded",
+		"before": "succeeded", "after": "succeeded", "fatal": "dead", "skipped": "skipped",
 	} {
 		history := s.a.RecordLog.History(id)
 		if len(history) == 0 || history[len(history)-1].Outcome == nil || history[len(history)-1].Outcome.Status != status {

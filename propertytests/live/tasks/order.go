@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 )
 
@@ -36,6 +37,10 @@ var (
 		assign.Concurrency(3), assign.KeyLimit(1), assign.Slots(2))
 )
 
+// Whole is the kind of the completions of groups.
+var Whole = assign.NewKind[assign.GroupRef, string]("whole", assign.Backoff(100*time.Millisecond, 2*time.Second),
+	assign.Retention(48*time.Hour))
+
 // attemptsOf is how many attempts of a task may fail, by kind.
 var attemptsOf = map[string]int{Plain.Name(): 4, Timed.Name(): 3, Few.Name(): 4}
 
@@ -46,22 +51,34 @@ func Output(id string, epoch uint64, n uint32) string {
 	return fmt.Sprintf("%s by %d.%d", id, epoch, n)
 }
 
-// run is the handler of every kind. It writes down when it began and ended, and as what.
+// run is the handler of each of them.
 func (p *Process) run(ctx context.Context, t *assign.Task[Order]) (out string, err error) {
-	token := t.Fence()
+	return p.noted(t.ID(), t.Fence(), t.Input.Stubborn, t.Checkpoint(), func(r *Run) error {
+		return p.carryOut(ctx, t, r)
+	})
+}
+
+// complete is the handler of the completions of groups.
+func (p *Process) complete(_ context.Context, t *assign.Task[assign.GroupRef]) (string, error) {
+	return p.noted(t.ID(), t.Fence(), 0, t.Checkpoint(), func(*Run) error { return nil })
+}
+
+// noted writes down when an attempt began and ended, and as what.
+func (p *Process) noted(id string, token fencing.Token, stubborn time.Duration, checkpoint []byte,
+	do func(*Run) error,
+) (out string, err error) {
 	r := p.a.Ledger.begin(Run{
-		Task: t.ID(), Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name,
-		Session:  bridge.Number(p.Session),
-		Stubborn: t.Input.Stubborn, From: time.Now(),
-	}, t.Checkpoint())
+		Task: id, Epoch: token.Epoch, N: token.Seq, Process: p.String(), Instance: p.Name,
+		Session: bridge.Number(p.Session), Stubborn: stubborn, From: time.Now(),
+	}, checkpoint)
 	how := "panicked"
 	defer func() { p.a.Ledger.end(r, how, time.Now()) }()
-	if err = p.carryOut(ctx, t, r); err != nil {
+	if err = do(r); err != nil {
 		how = err.Error()
 		return "", err
 	}
 	how = succeeded
-	return Output(t.ID(), token.Epoch, token.Seq), nil
+	return Output(id, token.Epoch, token.Seq), nil
 }
 
 func (p *Process) carryOut(ctx context.Context, t *assign.Task[Order], r *Run) error {

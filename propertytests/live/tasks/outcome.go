@@ -17,6 +17,7 @@ type Record struct {
 	Outcome  *Outcome // nil: a submission
 	Output   string   // of a success
 	Failed   bool     // an attempt's failure is kept
+	Again    bool     // an outcome that is written again, to be kept for a task that waits, or no longer
 }
 
 // Outcome is the header of one.
@@ -40,7 +41,10 @@ func (r *Record) String() string {
 // readRecord reads what stands at q.<task>. It does so by what is documented of the records, not by
 // the code under test.
 func readRecord(revision uint64, stored time.Time, h nats.Header, data []byte) (Record, error) {
-	r := Record{Revision: revision, Stored: stored, Failed: h.Get("Task-Failure") != ""}
+	r := Record{
+		Revision: revision, Stored: stored, Failed: h.Get("Task-Failure") != "",
+		Again: h.Get("Task-Kept") != "" || h.Get("Task-Ended") != "",
+	}
 	if text := h.Get("Task-Keys"); text != "" {
 		var keys struct{ Unique string }
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {

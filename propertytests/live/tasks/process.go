@@ -89,6 +89,9 @@ func (p *Process) start() (err error) {
 			return err
 		}
 	}
+	if err := assign.Handle(p.Assigner, Whole, p.complete); err != nil {
+		return err
+	}
 	var ctx context.Context
 	ctx, p.ended = context.WithCancel(context.Background())
 	if !p.Worker {

@@ -84,13 +84,15 @@ func (a *Arena) violations() (violations []Violation) {
 }
 
 // sweepRecords is T1: one outcome for each submission, and only of a dead task another submission
-// takes its place, as often as it was asked for. gaps says that records may be missing.
+// takes its place, as often as it was asked for. An outcome that a task waits for is written again,
+// and says the same. gaps says that records may be missing.
 func sweepRecords(records map[string][]Record, requeued map[string]int, gaps bool) (violations []Violation) {
 	for id, history := range records {
 		lives := requeued[id]
 		for i := range history[1:] {
 			before, r := &history[i], &history[i+1]
 			switch {
+			case before.Outcome != nil && r.Outcome != nil && r.Again && *before.Outcome == *r.Outcome:
 			case before.Outcome == nil && r.Outcome == nil && gaps && lives > 0:
 				lives--
 			case before.Outcome == nil && r.Outcome == nil:
