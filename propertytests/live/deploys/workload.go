@@ -43,7 +43,8 @@ func (w *fleet) submitAs(b build) {
 		ends(w, c, stable, o, id, o, opts)
 	case 3, 4:
 		ends(w, c, b.job(), o, id, o, opts)
-	case 5, 6:
+	case 5, 6: // a limit of one would not keep up with long ones
+		o.Run = min(o.Run, 5*time.Second)
 		ends(w, c, b.bounded(), o, id, o, opts)
 	case 7, 8: // a build that can decode it may be gone before the end of a delay
 		opts = opts[:1]
