@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -27,6 +28,9 @@ func FuzzSettled(f *testing.F) {
 	for _, subject := range []string{"in.-0", "in.-1", "in.--1", "in.-", "in.-99999999999999999999"} {
 		f.Add(subject, []byte(`{"ok":false,"error":"no","differs":true}`))
 	}
+	for _, subject := range []string{"in.=", "in.=0", "in.=zz", "in.=-1", "in.=zzzzzzzzzzzzzzz"} {
+		f.Add(subject, frame.EncodeSettled([]bool{true}))
+	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
 		o := newOutbox("in.")
 		list := []item{
@@ -42,6 +46,9 @@ func FuzzSettled(f *testing.F) {
 		if said, ok := o.answerOf(&nats.Msg{Subject: subject, Data: data}); ok {
 			w := worker{declarations: declaredKinds{list: []*declaring{{settled: true}}}}
 			w.declared(said) // of one that is settled, or of none
+		}
+		if c, ok := o.confirmation(&nats.Msg{Subject: subject, Data: data}); ok && !strings.HasPrefix(subject, "in.=") {
+			t.Errorf("%s confirms epoch %d", subject, c.epoch)
 		}
 		awaited := 0
 		if f := o.flights[a.number]; f != nil {

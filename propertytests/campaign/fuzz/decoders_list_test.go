@@ -88,6 +88,7 @@ var decoders = map[string]string{
 	"assign/internal/stream/unfit":                        "FuzzUnfit",
 	"assign/internal/worker/outbox.answer":                "FuzzSettled",
 	"assign/internal/worker/outbox.answerOf":              "FuzzSettled",
+	"assign/internal/worker/outbox.confirmation":          "FuzzSettled",
 
 	"cmd/rolectl/internal/cli/ArgumentNames":    "it takes a text of the program itself apart",
 	"cmd/rolectl/internal/cli/Confirm":          "it compares a line that was typed with two words",
