@@ -66,10 +66,15 @@ func (m *members) begin(narrow func()) {
 }
 
 // apply tells the rules which members are present, and which of the members that they know are
-// certainly dead.
+// certainly dead. Once the watch has shown a successor the term ends, and it learns of nobody who
+// has come since: the successor does not ask those what they hold. The members are read before the
+// role, so none of them can have come behind a successor that is not seen.
 func (m *members) apply() {
 	own := m.host.Session()
 	all := m.host.Members()
+	if r, known := m.host.Role(m.cfg.Role); known && r.Revision > m.epoch && r.Session != own {
+		return
+	}
 	list := make([]tasks.Member, 0, len(all))
 	present := make(map[uint64]bool, len(all))
 	for i := range all {

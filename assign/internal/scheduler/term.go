@@ -61,6 +61,7 @@ type Host interface {
 	Signer() *fencing.Signer
 
 	Members() []election.MemberInfo
+	Role(name string) (election.RoleInfo, bool)
 	Told(namespace string) map[uint64][]byte
 	Changed() <-chan struct{}
 	Dead(instance string, workerOnly bool, session uint64) bool

@@ -171,8 +171,7 @@ func (s *worker) take(m any) {
 }
 
 // describe publishes the worker's offer, and waits until the watch has shown it. From then on the
-// watch's view of the scheduler's role is at least as new as the offer. A worker without handlers
-// offers nothing.
+// worker may take orders, see election's Describe. A worker without handlers offers nothing.
 func (s *worker) describe() {
 	kinds, build := s.handlers.kinds()
 	if len(kinds) == 0 {

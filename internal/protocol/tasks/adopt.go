@@ -7,8 +7,9 @@ import (
 )
 
 // mustSync reports whether a worker has to answer before anything is handed out: a member of a
-// session from before our epoch, whose record names this namespace or is not known. A member that
-// joined later had our epoch in view before.
+// session from before our epoch, whose record names this namespace or is not known. Nobody but us
+// hands anything to a member that joined later: an earlier scheduler sees our record of the role
+// first, and learns of no member from then on.
 func (s *Scheduler) mustSync(w *worker) bool {
 	return !s.ready && !w.synced && !w.foreign && w.session < s.cfg.Epoch
 }

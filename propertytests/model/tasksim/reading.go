@@ -128,9 +128,17 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	}
 }
 
-// members tells the books what the view says, once it has carried our own role record.
+// succeeded reports whether the view has shown somebody else who leads since.
+func (l *lead) succeeded() bool {
+	return slices.ContainsFunc(l.w.bucket.log[min(int(l.epoch), l.p.seen):l.p.seen], func(r entry) bool {
+		return r.kind == roleRecord && r.session != l.session
+	})
+}
+
+// members tells the books what the view says, once it has carried our own role record, and until it
+// has carried that of a successor: one that continues learns of nobody who has come since.
 func (l *lead) members() {
-	if !l.able() || l.p.seen < int(l.term) {
+	if !l.able() || l.p.seen < int(l.term) || l.succeeded() {
 		return
 	}
 	type sight struct {
