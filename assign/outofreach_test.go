@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -69,18 +68,14 @@ func halfImported(t *testing.T, exports, imports string) *server.Options {
 
 func takenOverBeside(t *testing.T, s *natsrun.Server) {
 	settled(t)
-	home := with{s, []nats.Option{nats.UserInfo("a", "x")}}
-	abroad := with{s, []nats.Option{nats.UserInfo("b", "x"), nats.CustomInboxPrefix("_INBOX_b")}}
+	home, abroad := accountsOf(s)
 	b := newBench()
 	close(b.gate)
 	former := newNode(t, home, "a", b.register(t, "a"))
 	leader(t, former)
 	c := New(t, home)
 	schedules(t, c)
-	away := newNode(t, abroad, "b", b.register(t, "b"), follower,
-		func(s *election.SessionConfig, a *assign.Config, _ *bool) {
-			s.APIPrefix, s.BucketAutoCreate, a.StreamAutoCreate = "JS.A.API", false, false
-		})
+	away := newNode(t, abroad, "b", b.register(t, "b"), follower, imports)
 	keepBusy(t, away)
 	overview(t, c, "it is a worker", func(o assign.Overview) bool { return len(o.Workers) == 2 })
 

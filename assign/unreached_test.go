@@ -36,18 +36,14 @@ func TestAWorkerThatMessagesDoNotReach(t *testing.T) {
 
 func unreached(t *testing.T, s *natsrun.Server, leads bool) {
 	settled(t)
-	home := with{s, []nats.Option{nats.UserInfo("a", "x")}}
-	abroad := with{s, []nats.Option{nats.UserInfo("b", "x"), nats.CustomInboxPrefix("_INBOX_b")}}
+	home, abroad := accountsOf(s)
 	b := newBench()
 	close(b.gate)
 	scheduler := newNode(t, home, "a", b.register(t, "a"))
 	leader(t, scheduler)
 	c := New(t, home)
 	schedules(t, c)
-	deaf := newNode(t, abroad, "b", b.register(t, "b"), follower,
-		func(s *election.SessionConfig, a *assign.Config, _ *bool) {
-			s.APIPrefix, s.BucketAutoCreate, a.StreamAutoCreate = "JS.A.API", false, false
-		})
+	deaf := newNode(t, abroad, "b", b.register(t, "b"), follower, imports)
 	if leads {
 		keepBusy(t, deaf)
 	}
@@ -98,4 +94,15 @@ func unreached(t *testing.T, s *natsrun.Server, leads bool) {
 		}
 		return b.by("b") > 0, ""
 	})
+}
+
+// accountsOf are the two accounts of half.conf: that of the store, and the one that imports it.
+func accountsOf(s *natsrun.Server) (home, abroad with) {
+	return with{s, []nats.Option{nats.UserInfo("a", "x")}},
+		with{s, []nats.Option{nats.UserInfo("b", "x"), nats.CustomInboxPrefix("_INBOX_b")}}
+}
+
+// imports is for a node of the account that imports the store.
+func imports(s *election.SessionConfig, a *assign.Config, _ *bool) {
+	s.APIPrefix, s.BucketAutoCreate, a.StreamAutoCreate = "JS.A.API", false, false
 }
