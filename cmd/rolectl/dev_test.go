@@ -17,8 +17,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -61,7 +61,7 @@ func TestDev(t *testing.T) {
 	dev, user = p.begin(dir)
 	user.ok("bucket", "check", "mine")
 	user.ok("tasks", "get", "-n", "jobs", "first")
-	if out := user.ok("roles", "-o", "name").out; out != inventory.DevMember+"\nscheduler\n" {
+	if out := user.ok("roles", "-o", "name").out; out != findings.DevMember+"\nscheduler\n" {
 		t.Errorf("after a restart: %q", out)
 	}
 	dev.signal(syscall.SIGKILL) // and the next one waits for its lease
@@ -168,7 +168,7 @@ func TestDevJSON(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		user := &place{t: t, env: append(clean(t), "NATS_URL="+d.URL)}
-		if out := user.ok("members", "-o", "name").out; (out == inventory.DevMember+"\n") != worker {
+		if out := user.ok("members", "-o", "name").out; (out == findings.DevMember+"\n") != worker {
 			t.Errorf("with --worker=%v the members are %q", worker, out)
 		}
 		if r := user.run("doctor", "--for", "0s"); worker && r.code != 0 {
@@ -200,7 +200,7 @@ func TestDevWorkerLeaves(t *testing.T) {
 	dev.signal(syscall.SIGKILL)
 	<-dev.done
 	dev, user = p.begin(dir)
-	if out := user.ok("members", "-o", "name").out; out != "mine\n"+inventory.DevMember+"\n" {
+	if out := user.ok("members", "-o", "name").out; out != "mine\n"+findings.DevMember+"\n" {
 		t.Fatalf("of the program the records are left: %q", out)
 	}
 	user.ok("tasks", "submit", "-n", "jobs", "sleep", `"3s"`, "--wait") // it looks around meanwhile

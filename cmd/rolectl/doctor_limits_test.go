@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -162,7 +162,7 @@ func TestDoctorVersions(t *testing.T) {
 	p := at(t)
 	runs := func(program, version string) func(*election.SessionConfig) {
 		return func(c *election.SessionConfig) {
-			c.Meta = map[string]string{inventory.MetaProgram: program, inventory.MetaVersion: version}
+			c.Meta = map[string]string{findings.MetaProgram: program, findings.MetaVersion: version}
 		}
 	}
 	sees := func(what, level, says string) {
@@ -182,7 +182,7 @@ func TestDoctorVersions(t *testing.T) {
 	held := p.start("exec", "r", "--instance", "e", "--", "true")
 	held.says(&held.errs, "contends")
 	if out := p.ok("members", "-o", "wide").out; !strings.Contains(out,
-		inventory.MetaProgram+"=rolectl exec,"+inventory.MetaVersion+"=") {
+		findings.MetaProgram+"=rolectl exec,"+findings.MetaVersion+"=") {
 		t.Errorf("exec does not say its version:\n%s", out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // rereads is for how many command lines one tree of commands is used: its flags keep what they were
@@ -49,8 +50,8 @@ func FuzzCommandLine(f *testing.F) {
 			err = read(cmd, args)
 		})
 		if err != nil {
-			text := show.OneLine(err.Error())
-			said := show.CleanLines(text)
+			text := wording.OneLine(err.Error())
+			said := wording.CleanLines(text)
 			if said == "" || strings.ContainsFunc(said, unicode.IsControl) || len(text) > 4*len(lines)+2000 {
 				t.Errorf("%q: %q", lines, said)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func main() {
@@ -78,7 +79,7 @@ func run(ctx context.Context, args []string) int {
 	}
 	code, text := exitCode(ctx, cmd, err), cli.Plain(err)
 	if code == cli.ExitUsage || code == cli.ExitConnection { // it may consist of several errors
-		text = show.OneLine(text)
+		text = wording.OneLine(text)
 	}
 	if code == cli.ExitConnection && errors.Is(err, context.DeadlineExceeded) {
 		text += fmt.Sprintf(": no answer within %v (--timeout); rolectl doctor may tell more", a.Target.Timeout)
@@ -96,7 +97,7 @@ func run(ctx context.Context, args []string) int {
 		// without it the exit code still tells
 		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath()))
 	} else {
-		fmt.Fprintln(os.Stderr, "rolectl:", show.CleanLines(text))
+		fmt.Fprintln(os.Stderr, "rolectl:", wording.CleanLines(text))
 	}
 	return code
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/adoption"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // adoptedDocument is the JSON document of an adoption.
@@ -68,7 +69,7 @@ func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
 	p := a.Printer()
 	i := done.Identity
 	text := fmt.Sprintf("bucket %s is a bucket of its own now: id %s, first revision %d, %s ended",
-		name, i.ID, done.Floor, show.Count(uint64(done.Revoked), "session"))
+		name, i.ID, done.Floor, wording.Count(uint64(done.Revoked), "session"))
 	switch p.Format {
 	case "json":
 		return p.JSON(adoptedDocument{
@@ -77,6 +78,6 @@ func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
 	case "name":
 		text = name
 	}
-	_, err = fmt.Fprintln(p.W, show.Clean(text))
+	_, err = fmt.Fprintln(p.W, wording.Clean(text))
 	return err
 }

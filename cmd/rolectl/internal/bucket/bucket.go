@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Command is the command "rolectl bucket".
@@ -43,6 +44,6 @@ func printBucket(a *cli.App, d bucketDocument, text string) error {
 	case "name":
 		text = d.Bucket
 	}
-	_, err := fmt.Fprintln(p.W, show.CleanLines(text))
+	_, err := fmt.Fprintln(p.W, wording.CleanLines(text))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // moveWithin is how long a move may take by default.
@@ -77,6 +78,6 @@ func printIdentity(a *cli.App, name string, i natskv.Identity, text string) erro
 	case "name":
 		text = name
 	}
-	_, err := fmt.Fprintln(p.W, show.Clean(text))
+	_, err := fmt.Fprintln(p.W, wording.Clean(text))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // App is what all commands share: the global flags, and one connection.
@@ -89,7 +90,7 @@ func (a *App) Printer() show.Printer {
 
 // Say writes a note for the user, on standard error.
 func (a *App) Say(format string, args ...any) {
-	text := show.Clean(fmt.Sprintf(format, args...))
+	text := wording.Clean(fmt.Sprintf(format, args...))
 	if a.Format != "json" {
 		fmt.Fprintln(os.Stderr, text)
 		return

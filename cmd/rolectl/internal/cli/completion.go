@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // completeWithin is how long a press of the tab key may take.
@@ -34,7 +34,7 @@ func (a *App) CompleteLive(names func(ctx context.Context, nc *nats.Conn) ([]str
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	for i, name := range found {
-		found[i] = show.Clean(name)
+		found[i] = wording.Clean(name)
 	}
 	slices.Sort(found)
 	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp

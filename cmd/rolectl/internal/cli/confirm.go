@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Confirm asks the user on the terminal. Without a terminal there is nobody to ask, and --yes is
@@ -20,7 +21,7 @@ func Confirm(ctx context.Context, yes bool, question string) error {
 	if !show.IsTerminal(os.Stdin) || !show.IsTerminal(os.Stderr) {
 		return UsageError(errors.New("not on a terminal, so nobody can be asked: give --yes to continue"))
 	}
-	fmt.Fprintf(os.Stderr, "%s [y/N] ", show.Clean(question))
+	fmt.Fprintf(os.Stderr, "%s [y/N] ", wording.Clean(question))
 	answered := make(chan string, 1)
 	go func() { // ends with the program: a read of a terminal cannot be cancelled
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')

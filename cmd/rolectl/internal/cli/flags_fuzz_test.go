@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // FuzzFlags: any command line, one argument on each line, is read without harm. A value that a flag
@@ -51,7 +52,7 @@ func FuzzFlags(f *testing.F) {
 			}
 		})
 		if err != nil {
-			said := show.CleanLines(show.OneLine(err.Error()))
+			said := wording.CleanLines(wording.OneLine(err.Error()))
 			if said == "" || strings.ContainsFunc(said, unicode.IsControl) || len(said) > 4*len(lines)+2000 {
 				t.Errorf("%q: %q", lines, said)
 			}

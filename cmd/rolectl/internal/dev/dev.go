@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
@@ -73,7 +74,7 @@ func (d *devServer) run(ctx context.Context) error {
 		}
 		defer unlock() // after the server has ended
 	}
-	s, err := natsrun.Start(natsrun.Options{StoreDir: d.dir, Listen: true, Port: d.port, Name: inventory.DevMember})
+	s, err := natsrun.Start(natsrun.Options{StoreDir: d.dir, Listen: true, Port: d.port, Name: findings.DevMember})
 	if err != nil {
 		if taken(err) {
 			err = fmt.Errorf("port %d is in use: give --port 0 to use a free port", d.port)
@@ -131,7 +132,7 @@ func (d *devServer) ready(url string) error {
 			Worker    *worker `json:"worker,omitempty"`
 		}{show.Of("dev"), url, d.a.Bucket, d.namespace, d.dir, nil}
 		if d.works {
-			document.Worker = &worker{inventory.DevMember, inventory.DevMember, []string{kindEcho, kindSleep}}
+			document.Worker = &worker{findings.DevMember, findings.DevMember, []string{kindEcho, kindSleep}}
 		}
 		return p.Line(document)
 	}
@@ -159,7 +160,7 @@ func (d *devServer) ready(url string) error {
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"world\"' --wait", export, d.namespace, kindEcho)
 	d.a.Say("  %srolectl tasks submit -n %s %s '\"5s\"' --wait", export, d.namespace, kindSleep)
 	d.a.Say("The built-in worker %s runs these two kinds until a program of yours hands out the tasks of %s "+
-		"(--worker=false leaves it out).", inventory.DevMember, d.namespace)
+		"(--worker=false leaves it out).", findings.DevMember, d.namespace)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/findings"
 )
 
 // The built-in worker of dev is one member. It hands out the tasks of the namespace, and runs two
@@ -40,14 +41,14 @@ func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string
 ) (w *devWorker, err error) {
 	w = &devWorker{namespace: namespace, say: say, ended: make(chan struct{}), seen: map[uint64]time.Time{}}
 	w.session, err = election.NewSession(election.SessionConfig{
-		Bucket: bucket, InstanceID: inventory.DevMember, TTL: devTTL,
-		Meta: map[string]string{inventory.MetaProgram: inventory.ProgramDev, inventory.MetaVersion: cli.ModuleVersion()},
+		Bucket: bucket, InstanceID: findings.DevMember, TTL: devTTL,
+		Meta: map[string]string{findings.MetaProgram: findings.ProgramDev, findings.MetaVersion: cli.ModuleVersion()},
 	})
 	if err != nil {
 		return nil, err
 	}
 	tasks, err := assign.New(w.session, assign.Config{
-		Namespace: namespace, Role: inventory.DevMember,
+		Namespace: namespace, Role: findings.DevMember,
 		StreamAutoCreate: true,
 	})
 	if err != nil {
@@ -65,7 +66,7 @@ func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string
 			return nil, err
 		}
 	}
-	if w.part, err = w.session.Campaign(election.RoleConfig{Role: inventory.DevMember, Lead: tasks.Lead}); err != nil {
+	if w.part, err = w.session.Campaign(election.RoleConfig{Role: findings.DevMember, Lead: tasks.Lead}); err != nil {
 		return nil, err
 	}
 	opening, cancel := context.WithTimeout(ctx, 4*devTTL) // the lease of a killed predecessor must run out first

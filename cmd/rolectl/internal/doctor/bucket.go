@@ -9,8 +9,9 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // bucket checks the stream of the bucket. It returns an error if the server cannot tell about the
@@ -20,7 +21,7 @@ func (x *examination) bucket(ctx context.Context) error {
 	state, err := x.a.Reach().Inspect(ctx, x.a.Conn, name)
 	if errors.Is(err, natskv.ErrBucketNotFound) {
 		fix := natskv.Command(natskv.Config{Bucket: name, Reach: x.a.Reach()})
-		x.add(critical, "bucket", fix, "bucket %s does not exist", name)
+		x.Add(findings.Critical, "bucket", fix, "bucket %s does not exist", name)
 		return nil
 	}
 	if err != nil {
@@ -32,23 +33,23 @@ func (x *examination) bucket(ctx context.Context) error {
 		if i := strings.LastIndex(fault, ": "); i >= 0 { // first the fault, then its fix
 			what, fix = fault[:i], fault[i+2:]
 		}
-		x.add(critical, "bucket", fix, "%s", what)
+		x.Add(findings.Critical, "bucket", fix, "%s", what)
 	}
 	if len(state.Faults) == 0 {
-		x.ok("bucket", "%s is fit: %s, %s", name, show.Count(uint64(state.Keys), "record"),
-			show.Count(uint64(state.Watchers), "watcher"))
+		x.OK("bucket", "%s is fit: %s, %s", name, wording.Count(uint64(state.Keys), "record"),
+			wording.Count(uint64(state.Watchers), "watcher"))
 	}
 	switch {
 	case errors.As(state.Copied, new(*natskv.AdoptingError)):
-		x.add(critical, "identity", "wait until that has ended; if it was interrupted: rolectl bucket adopt "+name,
+		x.Add(findings.Critical, "identity", "wait until that has ended; if it was interrupted: rolectl bucket adopt "+name,
 			"%s is being adopted: nobody opens it meanwhile", name)
 	case state.Copied != nil:
-		x.add(critical, "identity", "rolectl bucket adopt "+name, "%s", cli.Plain(state.Copied))
+		x.Add(findings.Critical, "identity", "rolectl bucket adopt "+name, "%s", cli.Plain(state.Copied))
 	case state.Undescribed && len(state.Faults) == 0:
-		x.add(warning, "identity", "rolectl bucket check "+name+" --fix",
+		x.Add(findings.Warning, "identity", "rolectl bucket check "+name+" --fix",
 			"the metadata does not say where %s is: a copy could not be told from it", name)
 	default:
-		x.ok("identity", "%s", state.Identity)
+		x.OK("identity", "%s", state.Identity)
 	}
 	x.namesakes(ctx, state.Identity)
 	x.replicas(state)
@@ -65,8 +66,9 @@ func (x *examination) namesakes(ctx context.Context, own natskv.Identity) {
 	answers, _, _ := inventory.AskServers(ctx, x.a.Conn, natskv.KeeperSubject(x.a.Bucket), nil)
 	for _, m := range answers {
 		if other := natskv.ReadKeeper(m.Data); other.ID != "" && other.ID != own.ID {
-			x.add(critical, "identity", "give each JetStream of a leaf link a domain, let all processes name that of one "+
-				"bucket, and delete the other one (docs/guides/leaf-nodes.md)",
+			x.Add(findings.Critical, "identity",
+				"give each JetStream of a leaf link a domain, let all processes name that of one "+
+					"bucket, and delete the other one (docs/guides/leaf-nodes.md)",
 				"processes in this NATS system use another bucket %s, which has its own leaders: %s", x.a.Bucket, other)
 		}
 	}
@@ -77,25 +79,27 @@ func (x *examination) replicas(state natskv.State) {
 	const fix = "find the servers that are down: nats server report jetstream"
 	switch {
 	case clustered && state.Leader == "":
-		x.add(critical, "replicas", fix, "the stream has no leader: nothing can be written, and terms will run out")
+		x.Add(findings.Critical, "replicas", fix, "the stream has no leader: nothing can be written, and terms will run out")
 	case 2*state.Offline >= state.Replicas && state.Offline > 0:
-		x.add(critical, "replicas", fix, "%d of %d replicas are offline: there is no quorum", state.Offline, state.Replicas)
+		x.Add(findings.Critical, "replicas",
+			fix, "%d of %d replicas are offline: there is no quorum", state.Offline, state.Replicas)
 	case state.Offline > 0:
-		x.add(warning, "replicas", fix, "%d of %d replicas are offline", state.Offline, state.Replicas)
+		x.Add(findings.Warning, "replicas", fix, "%d of %d replicas are offline", state.Offline, state.Replicas)
 	case state.Lagging > 0:
-		x.add(warning, "replicas", "check again in a while; if it persists, check the load and the disks of the servers",
+		x.Add(findings.Warning, "replicas",
+			"check again in a while; if it persists, check the load and the disks of the servers",
 			"%d of %d replicas lag behind", state.Lagging, state.Replicas)
 	case clustered && state.Replicas == 1:
-		x.add(warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3",
+		x.Add(findings.Warning, "replicas", "nats stream edit KV_"+x.a.Bucket+" --replicas 3",
 			"the bucket is kept on one server of a cluster: without %s nobody can lead", state.Leader)
 	default:
-		x.ok("replicas", "%d", state.Replicas)
+		x.OK("replicas", "%d", state.Replicas)
 	}
 	switch volatile := state.Storage == jetstream.MemoryStorage && state.Replicas == 1; {
-	case volatile && x.a.Conn.ConnectedServerName() == inventory.DevMember:
-		x.ok("storage", "in memory, until rolectl dev ends")
+	case volatile && x.a.Conn.ConnectedServerName() == findings.DevMember:
+		x.OK("storage", "in memory, until rolectl dev ends")
 	case volatile:
-		x.add(warning, "storage",
+		x.Add(findings.Warning, "storage",
 			"recreate it with file storage, unless the server runs inside the only process that uses it",
 			"the bucket is kept in the memory of one server, and is lost when the server restarts")
 	}

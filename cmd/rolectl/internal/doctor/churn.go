@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 const (
@@ -33,20 +34,20 @@ func (x *examination) churn(watchFor time.Duration) {
 	calm := true
 	if len(killed) >= manyKilled {
 		calm = false
-		x.add(warning, "churn",
+		x.Add(findings.Warning, "churn",
 			"check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
-			"others have ended %s within the last %s: %s", show.Count(len(killed), "session"), show.Age(recently),
-			show.FirstFew(killed))
+			"others have ended %s within the last %s: %s", wording.Count(len(killed), "session"), wording.Age(recently),
+			wording.FirstFew(killed))
 	}
 	for _, role := range slices.Sorted(maps.Keys(writes)) {
 		if writes[role] >= manyWrites {
 			calm = false
-			x.add(warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s",
-				"%s keeps changing its leader: %s within %s", role, show.Count(writes[role], "write"), watchFor)
+			x.Add(findings.Warning, "churn", "find out why its work returns or fails: rolectl inspect "+role+" --for 30s",
+				"%s keeps changing its leader: %s within %s", role, wording.Count(writes[role], "write"), watchFor)
 		}
 	}
 	if calm {
-		x.ok("churn", "others have ended %s within the last %s; no role keeps changing its leader",
-			show.Count(len(killed), "session"), show.Age(recently))
+		x.OK("churn", "others have ended %s within the last %s; no role keeps changing its leader",
+			wording.Count(len(killed), "session"), wording.Age(recently))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -45,17 +46,17 @@ func TestChurnCountsForTheTimeOfTombstones(t *testing.T) {
 		x := examination{s: &inventory.View{Records: l}, seen: &changes{beats: map[record.Peer]pulse{}}}
 		for _, c := range []struct {
 			after time.Duration
-			level severity
+			level findings.Level
 			says  string
 		}{
-			{110 * time.Second, warning, "others have ended 3 sessions within the last 2m: dead0, dead1, dead2"},
-			{20 * time.Second, healthy, "others have ended 0 sessions within the last 2m;"},
+			{110 * time.Second, findings.Warning, "others have ended 3 sessions within the last 2m: dead0, dead1, dead2"},
+			{20 * time.Second, findings.OK, "others have ended 0 sessions within the last 2m;"},
 		} {
 			time.Sleep(c.after)
-			x.findings = nil
+			x.List = nil
 			x.churn(time.Second)
-			if len(x.findings) != 1 || x.findings[0].Level != c.level || !strings.HasPrefix(x.findings[0].Message, c.says) {
-				t.Errorf("%v later: %+v, want %q", c.after, x.findings, c.says)
+			if len(x.List) != 1 || x.List[0].Level != c.level || !strings.HasPrefix(x.List[0].Message, c.says) {
+				t.Errorf("%v later: %+v, want %q", c.after, x.List, c.says)
 			}
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 const (
@@ -24,8 +25,9 @@ const (
 // leaderless adds what it means that JetStream's meta group has no leader here.
 func (x *examination) leaderless() {
 	x.lost = true
-	x.add(critical, "clusters", wayFix, "JetStream's meta group has no leader on this side: sessions that are open "+
-		"continue, and a process that connects again cannot watch, and loses its roles")
+	x.Add(findings.Critical, "clusters",
+		wayFix, "JetStream's meta group has no leader on this side: sessions that are open "+
+			"continue, and a process that connects again cannot watch, and loses its roles")
 }
 
 func isLeaderless(err error) bool {
@@ -45,17 +47,17 @@ func (x *examination) clusters(ctx context.Context) {
 	}
 	switch {
 	case len(servers) == 0 && why != "":
-		x.ok("clusters", "not looked at: %s", why)
+		x.OK("clusters", "not looked at: %s", why)
 		return
 	case len(servers) == 0:
-		x.ok("clusters", "not looked at: no server of JetStream domain %q answers here", domain)
+		x.OK("clusters", "not looked at: no server of JetStream domain %q answers here", domain)
 		return
 	}
 	group := groupOf(members)
 	x.judgeClusters(servers, group)
 	x.judgeMeta(members, group)
 	if len(members) == 0 && len(servers) > 1 && unseen != "" {
-		x.ok("clusters", "servers that do not answer are not known: %s; a user of the system account knows them "+
+		x.OK("clusters", "servers that do not answer are not known: %s; a user of the system account knows them "+
 			"(--system-context)", unseen)
 	}
 }
@@ -84,7 +86,7 @@ func (x *examination) askMeta(ctx context.Context) (members []systemServer, why 
 		}
 		err = errors.New(why)
 	}
-	x.add(unknown, "clusters", "give the context of a user of the system account",
+	x.Add(findings.Unknown, "clusters", "give the context of a user of the system account",
 		"context %s does not show the meta group: %s", x.system.Context, cli.Plain(err))
 	return nil, ""
 }
@@ -102,7 +104,7 @@ func groupOf(members []systemServer) (group *metaGroup) {
 
 // judgeClusters looks for a cluster whose loss leaves neither half with a majority. It needs to
 // know all servers.
-func (f *findings) judgeClusters(servers []systemServer, group *metaGroup) {
+func (x *examination) judgeClusters(servers []systemServer, group *metaGroup) {
 	sizes := map[string]int{}
 	for _, s := range servers {
 		sizes[s.Cluster]++
@@ -114,20 +116,21 @@ func (f *findings) judgeClusters(servers []systemServer, group *metaGroup) {
 			halves = append(halves, name)
 		}
 	}
-	all := fmt.Sprintf("%s with JetStream, by cluster: %s", show.Count(uint64(len(servers)), "server"),
+	all := fmt.Sprintf("%s with JetStream, by cluster: %s", wording.Count(uint64(len(servers)), "server"),
 		strings.Join(said, ", "))
 	switch {
 	case len(servers) == 1:
-		f.ok("clusters", "one server with JetStream")
+		x.OK("clusters", "one server with JetStream")
 	case group != nil && group.Size > len(servers):
-		f.ok("clusters", "%s, of %d", all, group.Size)
+		x.OK("clusters", "%s, of %d", all, group.Size)
 	case len(sizes) == 1:
-		f.ok("clusters", "one cluster, of %s with JetStream", show.Count(uint64(len(servers)), "server"))
+		x.OK("clusters", "one cluster, of %s with JetStream", wording.Count(uint64(len(servers)), "server"))
 	case len(halves) == 0:
-		f.ok("clusters", "%s; any one cluster may be cut off", all)
+		x.OK("clusters", "%s; any one cluster may be cut off", all)
 	default:
-		f.add(warning, "clusters", "let one cluster have more than half of these servers, or add a server at a third place "+
-			"(docs/guides/leaf-nodes.md)",
+		x.Add(findings.Warning, "clusters",
+			"let one cluster have more than half of these servers, or add a server at a third place "+
+				"(docs/guides/leaf-nodes.md)",
 			"%s: when %s is cut off, neither side has a majority, and nobody can make a watch", all,
 			strings.Join(halves, " or "))
 	}
@@ -150,10 +153,10 @@ func (x *examination) judgeMeta(members []systemServer, group *metaGroup) {
 		x.leaderless()
 	case group.Leader == "": // it was said already
 	case len(missing) > 0:
-		x.add(warning, "clusters", wayFix, "%s of JetStream's meta group, which has %d, without an answer: %s",
-			show.Count(uint64(len(missing)), "server"), group.Size, show.FirstFew(missing))
+		x.Add(findings.Warning, "clusters", wayFix, "%s of JetStream's meta group, which has %d, without an answer: %s",
+			wording.Count(uint64(len(missing)), "server"), group.Size, wording.FirstFew(missing))
 	default:
-		x.ok("clusters", "%s leads JetStream's meta group, and all of it answers: %s", group.Leader,
-			show.Count(uint64(group.Size), "server"))
+		x.OK("clusters", "%s leads JetStream's meta group, and all of it answers: %s", group.Leader,
+			wording.Count(uint64(group.Size), "server"))
 	}
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"testing"
 
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
@@ -31,12 +32,12 @@ func FuzzServers(f *testing.F) {
 		}
 		var x examination
 		x.judgeClusters(all, groupOf(all))
-		if len(x.findings) != 1 || len(all) == 1 && x.worst() != healthy {
-			t.Fatalf("%q, %q: %+v", one, two, x.findings)
+		if len(x.List) != 1 || len(all) == 1 && x.Worst() != findings.OK {
+			t.Fatalf("%q, %q: %+v", one, two, x.List)
 		}
 		x.judgeMeta(all, groupOf(all))
-		if len(x.findings) > 2 || x.lost != (x.worst() == critical) {
-			t.Fatalf("%q, %q: %+v", one, two, x.findings)
+		if len(x.List) > 2 || x.lost != (x.Worst() == findings.Critical) {
+			t.Fatalf("%q, %q: %+v", one, two, x.List)
 		}
 	})
 }
@@ -47,16 +48,16 @@ func TestJudgeClusters(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes map[string]int
 		total int // of the meta group, 0 if nobody has seen it
-		want  severity
+		want  findings.Level
 	}{
-		"one server":               {map[string]int{"": 1}, 0, healthy},
-		"one cluster":              {map[string]int{"east": 3}, 3, healthy},
-		"two halves":               {map[string]int{"east": 3, "west": 3}, 0, warning},
-		"a half and two quarters":  {map[string]int{"east": 2, "west": 1, "south": 1}, 4, warning},
-		"three and two singles":    {map[string]int{"east": 3, "west": 1, "south": 1}, 5, healthy},
-		"three thirds":             {map[string]int{"east": 2, "west": 2, "south": 2}, 6, healthy},
-		"a majority":               {map[string]int{"east": 3, "west": 2}, 0, healthy},
-		"halves of what has heard": {map[string]int{"east": 2, "west": 2}, 5, healthy},
+		"one server":               {map[string]int{"": 1}, 0, findings.OK},
+		"one cluster":              {map[string]int{"east": 3}, 3, findings.OK},
+		"two halves":               {map[string]int{"east": 3, "west": 3}, 0, findings.Warning},
+		"a half and two quarters":  {map[string]int{"east": 2, "west": 1, "south": 1}, 4, findings.Warning},
+		"three and two singles":    {map[string]int{"east": 3, "west": 1, "south": 1}, 5, findings.OK},
+		"three thirds":             {map[string]int{"east": 2, "west": 2, "south": 2}, 6, findings.OK},
+		"a majority":               {map[string]int{"east": 3, "west": 2}, 0, findings.OK},
+		"halves of what has heard": {map[string]int{"east": 2, "west": 2}, 5, findings.OK},
 	} {
 		var all []systemServer
 		for cluster, n := range c.sizes {
@@ -68,9 +69,9 @@ func TestJudgeClusters(t *testing.T) {
 		if c.total > 0 {
 			group = &metaGroup{Leader: "n", Size: c.total}
 		}
-		var f findings
-		if f.judgeClusters(all, group); f.worst() != c.want || len(f) != 1 {
-			t.Errorf("%s: %+v", name, f)
+		var f examination
+		if f.judgeClusters(all, group); f.Worst() != c.want || len(f.List) != 1 {
+			t.Errorf("%s: %+v", name, f.List)
 		}
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // roundTrip compares the round trip, to the server and to the leader of the bucket, with the
@@ -22,7 +23,7 @@ func (x *examination) roundTrip() {
 	for range 5 {
 		rtt, err := x.a.Conn.RTT()
 		if err != nil {
-			x.add(unknown, "round trip", "try again", "no answer to a ping: %s", cli.Plain(err))
+			x.Add(findings.Unknown, "round trip", "try again", "no answer to a ping: %s", cli.Plain(err))
 			return
 		}
 		worst = max(worst, rtt)
@@ -37,25 +38,27 @@ func (x *examination) roundTrip() {
 		}
 	}
 	fix := "raise the TTL of " + member + ", or move it nearer to the servers"
-	what := fmt.Sprintf("%s at worst from here", show.Age(worst))
+	what := fmt.Sprintf("%s at worst from here", wording.Age(worst))
 	if x.toLeader > worst {
 		worst = x.toLeader
-		what += fmt.Sprintf(", and %s to the leader of the bucket", show.Age(worst))
+		what += fmt.Sprintf(", and %s to the leader of the bucket", wording.Age(worst))
 	}
 	switch {
 	case beat == 0:
-		x.ok("round trip", "%s", what)
+		x.OK("round trip", "%s", what)
 	case worst > beat/2:
-		x.add(critical, "round trip", fix,
-			"%s, and %s sends a heartbeat every %s, which by default times out after half of that", what, member, show.Age(beat))
+		x.Add(findings.Critical, "round trip", fix,
+			"%s, and %s sends a heartbeat every %s, which by default times out after half of that", what,
+			member, wording.Age(beat))
 	case worst > beat/8:
-		x.add(warning, "round trip", fix, "%s, and %s sends a heartbeat every %s: little time is left for a lost packet",
-			what, member, show.Age(beat))
+		x.Add(findings.Warning, "round trip",
+			fix, "%s, and %s sends a heartbeat every %s: little time is left for a lost packet",
+			what, member, wording.Age(beat))
 	default:
-		x.ok("round trip", "%s; the most frequent heartbeat, of %s, comes every %s", what, member, show.Age(beat))
+		x.OK("round trip", "%s; the most frequent heartbeat, of %s, comes every %s", what, member, wording.Age(beat))
 	}
 	if others := x.otherClusters(); len(others) > 0 {
-		x.ok("round trip", "not measured from other clusters: run doctor there too, in %s", show.FirstFew(others))
+		x.OK("round trip", "not measured from other clusters: run doctor there too, in %s", wording.FirstFew(others))
 	}
 }
 
@@ -115,16 +118,17 @@ func (x *examination) judgeClock(d drift, worst inventory.ClockStep, watchFor ti
 		"its wall clock"
 	switch {
 	case d.samples == 0:
-		x.add(unknown, "clock", "try again", "the server did not report its time")
+		x.Add(findings.Unknown, "clock", "try again", "the server did not report its time")
 	case worst.Back > time.Second:
-		x.add(warning, "clock", fix, "the clock of the stream's leader went back by %s before it stored %s",
-			show.Age(worst.Back), worst.Key)
+		x.Add(findings.Warning, "clock", fix, "the clock of the stream's leader went back by %s before it stored %s",
+			wording.Age(worst.Back), worst.Key)
 	case d.high-d.low > stepped:
-		x.add(warning, "clock", fix, "the server's clock and the local clock moved by %s against each other within %s",
-			show.Age(d.high-d.low), watchFor)
+		x.Add(findings.Warning, "clock",
+			fix, "the server's clock and the local clock moved by %s against each other within %s",
+			wording.Age(d.high-d.low), watchFor)
 	default:
-		x.ok("clock", "no step within %s; the server's clock is %s %s the local clock, which does no harm", watchFor,
-			show.Age(d.low.Abs()), aheadOrBehind(d.low))
+		x.OK("clock", "no step within %s; the server's clock is %s %s the local clock, which does no harm", watchFor,
+			wording.Age(d.low.Abs()), aheadOrBehind(d.low))
 	}
 }
 
@@ -140,11 +144,11 @@ func (x *examination) permissions(ctx context.Context) {
 	subject := record.ControlSubject(x.a.Bucket, x.id, "rolectl-doctor") // no instance has this name
 	switch _, denied, err := inventory.AskServer(ctx, x.a.Conn, subject, nil); {
 	case denied:
-		x.ok("permissions", "this user may read, and may not steer")
+		x.OK("permissions", "this user may read, and may not steer")
 	case err == nil, errors.Is(err, nats.ErrNoResponders): // the request was let through
-		x.ok("permissions", "this user may read and steer")
+		x.OK("permissions", "this user may read and steer")
 	default:
-		x.add(unknown, "permissions", "try again, or check this user's permissions for "+subject,
+		x.Add(findings.Unknown, "permissions", "try again, or check this user's permissions for "+subject,
 			"this user may read; whether it may steer is unknown: %s", cli.Plain(err))
 	}
 }

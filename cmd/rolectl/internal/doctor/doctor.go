@@ -11,12 +11,13 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 const (
 	Name        = "doctor"
-	ExitUnknown = int(unknown) // the exit code if the checks could not run
+	ExitUnknown = int(findings.Unknown) // the exit code if the checks could not run
 )
 
 // Command is the command "rolectl doctor".
@@ -46,13 +47,14 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 				if cli.CodeOf(err) == cli.ExitUsage {
 					return err
 				}
-				found.add(unknown, "connection", "check --server and the credentials (rolectl --help lists their sources)", "%s",
+				found.Add(findings.Unknown, "connection",
+					"check --server and the credentials (rolectl --help lists their sources)", "%s",
 					cli.Plain(err))
 			}
 			if err := report(a, found); err != nil {
 				return err
 			}
-			return cli.ExitCode(int(found.worst()))
+			return cli.ExitCode(int(found.Worst()))
 		},
 	}
 	cli.DurationFlag(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch heartbeats, clocks and changes")
@@ -67,7 +69,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 
 // examination is one run of the checks.
 type examination struct {
-	findings
+	findings.List
 	a    *cli.App
 	s    *inventory.View
 	seen *changes
@@ -87,7 +89,7 @@ type examination struct {
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
 // reached.
-func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system string) (findings, error) {
+func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system string) (findings.List, error) {
 	ctx := cmd.Context()
 	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}, chosen: cmd.Flags().Changed("bucket")}
 	nc, err := a.Connect()
@@ -106,23 +108,24 @@ func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system stri
 	x.server(opening)
 	x.clusters(opening)
 	if err := x.bucket(opening); err != nil {
-		return x.findings, err
+		return x.List, err
 	}
-	if x.worst() == critical { // a missing or unfit bucket cannot be observed
+	if x.Worst() == findings.Critical { // a missing or unfit bucket cannot be observed
 		if _, err := a.Reach().Open(opening, nc, a.Bucket); err != nil {
-			return x.findings, nil
+			return x.List, nil
 		}
 	}
 	if x.lost { // it cannot be watched
-		return x.findings, nil
+		return x.List, nil
 	}
 	if x.s, err = inventory.OpenView(opening, a, true, x.seen.observe); err != nil {
 		if errors.Is(err, election.ErrPermission) {
-			x.add(unknown, "permissions", "give this user the permissions of an observer (docs/reference/permissions.md)", "%s",
+			x.Add(findings.Unknown, "permissions",
+				"give this user the permissions of an observer (docs/reference/permissions.md)", "%s",
 				cli.Plain(err))
-			return x.findings, nil
+			return x.List, nil
 		}
-		return x.findings, err
+		return x.List, err
 	}
 	defer x.s.Close()
 	x.seen.begin()
@@ -130,9 +133,9 @@ func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system stri
 	x.roundTrip()
 	x.permissions(ctx)
 	x.records()
-	x.members()
-	x.roles()
+	x.Members(x.s.MembersFacts())
+	x.Roles(a.Bucket, x.s.RolesFacts(), x.s.Members())
 	x.churn(watchFor)
 	x.tasks(ctx)
-	return x.findings, nil
+	return x.List, nil
 }

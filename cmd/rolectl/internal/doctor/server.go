@@ -13,6 +13,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/findings"
 )
 
 // server checks the servers: their versions, and the limits of the account.
@@ -48,19 +49,19 @@ func (x *examination) server(ctx context.Context) {
 		what := fmt.Sprintf("nats-server %s (%s)", v, strings.Join(names, ", "))
 		switch {
 		case older(v, 2, 12, 0):
-			x.add(critical, "server", "upgrade it to 2.12 or later", "%s is too old: it has no atomic batches", what)
+			x.Add(findings.Critical, "server", "upgrade it to 2.12 or later", "%s is too old: it has no atomic batches", what)
 		case nc.ConnectedClusterName() != "" && older(v, 2, 14, 4):
-			x.add(warning, "server", "upgrade it to 2.14.4 or later",
+			x.Add(findings.Warning, "server", "upgrade it to 2.14.4 or later",
 				"%s: before 2.14.4 a cluster can accept a proposal of a deposed stream leader", what)
 		default:
-			x.ok("server", "%s", what)
+			x.OK("server", "%s", what)
 		}
 	}
 	if len(versions) > 1 {
-		x.add(warning, "server", "finish the upgrade", "the servers run %d different versions", len(versions))
+		x.Add(findings.Warning, "server", "finish the upgrade", "the servers run %d different versions", len(versions))
 	}
 	if len(missing) > 0 {
-		x.ok("server", "not checked, because not reachable from here: %s", strings.Join(missing, ", "))
+		x.OK("server", "not checked, because not reachable from here: %s", strings.Join(missing, ", "))
 	}
 	x.limits(ctx)
 }
@@ -79,14 +80,14 @@ func (x *examination) limits(ctx context.Context) {
 	m, denied, err := inventory.AskServer(ctx, x.a.Conn, x.a.Reach().API("INFO"), nil)
 	switch {
 	case denied:
-		x.ok("limits", "not checked: this user may not publish to %s", x.a.Reach().API("INFO"))
+		x.OK("limits", "not checked: this user may not publish to %s", x.a.Reach().API("INFO"))
 		return
 	case errors.Is(err, nats.ErrNoResponders):
-		x.add(critical, "limits", "enable it with \"jetstream {}\" in the server's configuration",
+		x.Add(findings.Critical, "limits", "enable it with \"jetstream {}\" in the server's configuration",
 			"JetStream is off: no server answers for it")
 		return
 	case err != nil:
-		x.add(unknown, "limits", "try again", "no answer about the limits of the account: %s", cli.Plain(err))
+		x.Add(findings.Unknown, "limits", "try again", "no answer about the limits of the account: %s", cli.Plain(err))
 		return
 	}
 	x.account(m.Data)
@@ -100,13 +101,14 @@ func (x *examination) account(data []byte) {
 		x.leaderless()
 		return
 	case errors.As(err, new(*jetstream.APIError)):
-		x.add(critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
+		x.Add(findings.Critical, "limits", "enable JetStream for the account", "%s", err.(*jetstream.APIError).Description)
 		return
 	case err != nil:
-		x.add(unknown, "limits", "try again", "the answer about the limits of the account cannot be read: %s", cli.Plain(err))
+		x.Add(findings.Unknown, "limits",
+			"try again", "the answer about the limits of the account cannot be read: %s", cli.Plain(err))
 		return
 	}
-	before := len(x.findings)
+	before := len(x.List)
 	tiers := map[string]jetstream.Tier{"": a.Tier}
 	for name, t := range a.Tiers {
 		tiers[name] = t
@@ -118,12 +120,12 @@ func (x *examination) account(data []byte) {
 		x.checkUsage("limits", "streams"+of, fix, uint64(t.Streams), int64(t.Limits.MaxStreams))
 		x.checkUsage("limits", "consumers"+of, fix, uint64(t.Consumers), int64(t.Limits.MaxConsumers))
 	}
-	if len(x.findings) == before {
-		x.ok("limits", "the account is well below its JetStream limits")
+	if len(x.List) == before {
+		x.OK("limits", "the account is well below its JetStream limits")
 	}
 	for name, t := range tiers {
 		if t.Limits.MaxBytesRequired {
-			x.ok("limits", "the account%s requires a bound for each stream: --max-bytes where rolectl creates one, MaxBytes "+
+			x.OK("limits", "the account%s requires a bound for each stream: --max-bytes where rolectl creates one, MaxBytes "+
 				"where a program does", ofTier(name))
 		}
 	}
@@ -144,8 +146,8 @@ func (x *examination) checkUsage(check, what, fix string, used uint64, limit int
 	}
 	switch full := float64(used) / float64(limit); {
 	case full >= 0.95:
-		x.add(critical, check, fix, "%s: %d of %d used: writes are refused, or soon will be", what, used, limit)
+		x.Add(findings.Critical, check, fix, "%s: %d of %d used: writes are refused, or soon will be", what, used, limit)
 	case full >= 0.8:
-		x.add(warning, check, fix, "%s: %d of %d used", what, used, limit)
+		x.Add(findings.Warning, check, fix, "%s: %d of %d used", what, used, limit)
 	}
 }

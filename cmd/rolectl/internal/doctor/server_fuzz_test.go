@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
 )
 
@@ -31,13 +32,13 @@ func FuzzAccount(f *testing.F) {
 		})
 		var a jetstream.AccountInfo
 		read := inventory.ReadAnswer(data, &a) == nil
-		if len(x.findings) == 0 || len(x.findings) > 4*(1+len(a.Tiers)) || !read && len(x.findings) != 1 {
-			t.Fatalf("%q: %+v", data, x.findings)
+		if len(x.List) == 0 || len(x.List) > 4*(1+len(a.Tiers)) || !read && len(x.List) != 1 {
+			t.Fatalf("%q: %+v", data, x.List)
 		}
 		said := map[string]bool{}
-		for _, f := range x.findings {
-			if read && f.Level == unknown || !read && f.Level == healthy || said[f.Message] {
-				t.Fatalf("%q: %+v", data, x.findings)
+		for _, f := range x.List {
+			if read && f.Level == findings.Unknown || !read && f.Level == findings.OK || said[f.Message] {
+				t.Fatalf("%q: %+v", data, x.List)
 			}
 			said[f.Message] = true
 		}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // maxNamespaces bounds the number of namespaces that are checked.
@@ -43,17 +44,17 @@ func (x *examination) tasks(ctx context.Context) {
 		}
 	}
 	if len(others) > 0 {
-		x.ok("tasks", "not checked, because no member of bucket %s works there: %s", x.a.Bucket, show.FirstFew(others))
+		x.OK("tasks", "not checked, because no member of bucket %s works there: %s", x.a.Bucket, wording.FirstFew(others))
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
 	for _, namespace := range namespaces[:min(len(namespaces), maxNamespaces)] {
 		if ctx.Err() != nil {
 			return
 		}
-		before := len(x.findings)
+		before := len(x.List)
 		said, there := x.namespace(ctx, namespace)
-		if len(x.findings) == before {
-			x.ok("tasks", "%s: %s", namespace, said)
+		if len(x.List) == before {
+			x.OK("tasks", "%s: %s", namespace, said)
 		}
 		if there {
 			x.objects(ctx, namespace)
@@ -71,20 +72,20 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 	switch {
 	case err == nil:
 		if info.Config.AllowDirect {
-			x.add(critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
+			x.Add(findings.Critical, "tasks", "nats stream edit "+stream+" --no-allow-direct",
 				"%s: stream %s answers direct gets, so a user who may store an object can forge any record of the account; "+
 					"workers store no objects there", namespace, stream)
 		}
 		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")",
 			info.State.Bytes, info.Config.MaxBytes)
 	case errors.Is(err, cli.ErrDenied):
-		x.ok("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
+		x.OK("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.ok("tasks",
+		x.OK("tasks",
 			"%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks "+
 				"create %[1]s creates it", namespace)
 	default:
-		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
+		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
 	}
 }
 
@@ -99,11 +100,12 @@ func (x *examination) namespace(ctx context.Context, namespace string) (said str
 	case errors.Is(err, cli.ErrDenied):
 		return "not checked: this user may not read stream " + stream, false
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
-		x.add(critical, "tasks", "rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist",
+		x.Add(findings.Critical, "tasks",
+			"rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist",
 			namespace, stream)
 		return "", false
 	case err != nil:
-		x.add(unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
+		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
 		return "", false
 	}
 	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or keep outcomes for less time (Retention)"

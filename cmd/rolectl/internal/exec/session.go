@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 )
 
 // longestDrain is the longest DrainTimeout of a session.
@@ -19,8 +19,8 @@ func (o execOptions) session(bucket string) election.SessionConfig {
 	return election.SessionConfig{
 		Bucket: bucket, InstanceID: o.instance, TTL: o.ttl,
 		Meta: map[string]string{
-			inventory.MetaProgram: "rolectl exec",
-			inventory.MetaVersion: cli.ModuleVersion(),
+			findings.MetaProgram: "rolectl exec",
+			findings.MetaVersion: cli.ModuleVersion(),
 		},
 		DrainTimeout: min(o.stop+o.ttl, longestDrain), // work that outlives the KILL is stuck
 	}

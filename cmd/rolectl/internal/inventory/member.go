@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -29,44 +30,35 @@ type MemberState struct {
 
 // DescribeMembers describes all members.
 func (s *View) DescribeMembers() []MemberState {
-	leads := map[string][]string{}
-	for _, r := range s.Roles() {
-		if r.Leader != "" {
-			leads[r.Leader] = append(leads[r.Leader], r.Role)
-		}
+	all := s.MembersFacts()
+	docs := make([]MemberState, 0, len(all))
+	for i := range all {
+		f := &all[i]
+		m := &f.Info
+		docs = append(docs, MemberState{
+			Instance: m.Instance, Session: m.Session, State: f.State(), WorkerOnly: m.WorkerOnly,
+			HeartbeatSeconds: show.Seconds(m.LastSeen), TTLSeconds: show.Seconds(m.TTL),
+			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles), Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
+			Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
+		})
 	}
-	infos := s.Members()
-	docs := make([]MemberState, 0, len(infos))
-	for _, m := range infos {
-		d := MemberState{
-			Instance: m.Instance, Session: m.Session, WorkerOnly: m.WorkerOnly, TTLSeconds: show.Seconds(m.TTL),
-			Roles: orEmpty(m.Roles),
-			Meta:  m.Meta, Assign: m.Assign, Draining: m.Draining, Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
-			Leads: []string{},
-		}
+	return docs
+}
+
+// MembersFacts are the facts of all members. The age of a heartbeat is that of its record.
+func (s *View) MembersFacts() []findings.MemberFacts {
+	all := findings.FactsOfMembers(s.Members(), s.Roles())
+	for i := range all {
+		m := &all[i].Info
 		class := record.Candidate
 		if m.WorkerOnly {
 			class = record.Worker
-		} else {
-			d.Leads = orEmpty(leads[m.Instance])
 		}
 		if beat, ok := s.lastBeat(record.Peer{Class: class, Instance: m.Instance}); ok {
-			d.HeartbeatAge = s.Age(beat)
+			m.LastSeen = s.Age(beat)
 		}
-		d.HeartbeatSeconds = show.Seconds(d.HeartbeatAge)
-		switch {
-		case d.HeartbeatAge > m.TTL:
-			d.State = "silent"
-		case m.Draining:
-			d.State = "draining"
-		case m.Idle:
-			d.State = "idle"
-		default:
-			d.State = "active"
-		}
-		docs = append(docs, d)
 	}
-	return docs
+	return all
 }
 
 // lastBeat is the last heartbeat of a member: its lease or, while that stands idle, the beat beside

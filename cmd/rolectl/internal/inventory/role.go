@@ -8,7 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // InLine lists the instances that would take the role, the next one first.
@@ -20,34 +22,6 @@ func (d RoleState) InLine() []string {
 		}
 	}
 	return names
-}
-
-// Led reports whether somebody leads the role now, as far as can be seen.
-func (d RoleState) Led() bool { return d.State == election.RoleLeading }
-
-// HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a
-// heartbeat comes every fifth of a TTL.
-func (d RoleState) HeartbeatLate() bool { return d.HeartbeatAge > d.TTL/2 }
-
-// WhyVacant says in short why nobody leads, "" if somebody does.
-func (d RoleState) WhyVacant() string {
-	switch {
-	case d.Newer:
-		return "unknown: a later version wrote its record"
-	case d.Unreadable:
-		return "record cannot be read"
-	case d.Led():
-		return ""
-	case d.State == election.RoleSilent && d.HeartbeatAge < 0:
-		return "no heartbeat of " + d.Leader + " was seen"
-	case d.State == election.RoleSilent:
-		return "no heartbeat of " + d.Leader + " for " + show.Age(d.HeartbeatAge)
-	case d.Vacant && d.By != "":
-		return d.Reason + " (" + d.By + ")"
-	case d.Vacant:
-		return d.Reason
-	}
-	return "the session of its leader has ended"
 }
 
 // RoleState is a role in JSON documents.
@@ -72,11 +46,8 @@ type RoleState struct {
 	Next       string `json:"next,omitempty"`
 	Unreadable bool   `json:"unreadable,omitempty"`
 
-	Age          time.Duration `json:"-"`
-	Ended        time.Time     `json:"-"` // when the session of the leader ended, by the server's clock; zero unless dead
-	HeartbeatAge time.Duration `json:"-"`
-	TTL          time.Duration `json:"-"`
-	Newer        bool          `json:"-"` // unreadable because a later version wrote it
+	findings.RoleFacts `json:"-"`
+	Ended              time.Time `json:"-"` // when the session of the leader ended, by the server's clock; zero unless dead
 }
 
 // DescribeRole describes one role.
@@ -85,7 +56,7 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
 		TTLSeconds: show.Seconds(info.TTL),
 		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
-		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable, Age: info.Since, HeartbeatAge: -1, TTL: info.TTL,
+		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable, RoleFacts: findings.FactsOf(info),
 		LastSeenSeconds: show.Seconds(info.LastSeen),
 	}
 	if d.Candidates == nil {
@@ -97,11 +68,21 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	if info.State == election.RoleDead { // not since it was claimed
 		d.Age, d.Ended = info.Since, s.Now().Add(-info.Since)
 	}
-	if info.Leader != "" && info.LastSeen > 0 {
-		d.HeartbeatAge, d.HeartbeatSeconds = info.LastSeen, d.LastSeenSeconds
+	if d.HeartbeatAge >= 0 {
+		d.HeartbeatSeconds = d.LastSeenSeconds
 	}
 	d.AgeSeconds = show.Seconds(d.Age)
 	return d
+}
+
+// RolesFacts are the facts of all roles.
+func (s *View) RolesFacts() []findings.RoleFacts {
+	infos := s.Roles()
+	all := make([]findings.RoleFacts, 0, len(infos))
+	for _, info := range infos {
+		all = append(all, s.DescribeRole(info).RoleFacts)
+	}
+	return all
 }
 
 // DescribeRoles describes all roles, or the named ones. It returns an error if a named role does
@@ -133,5 +114,5 @@ func (s *View) UnknownRole(name string) error {
 		return cli.UsageError(fmt.Errorf("no role %q in bucket %s: the bucket has no roles yet", name, s.Observer.Bucket()))
 	}
 	return cli.UsageError(fmt.Errorf("no role %q in bucket %s; roles there: %s", name, s.Observer.Bucket(),
-		show.FirstFew(known)))
+		wording.FirstFew(known)))
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // steerer is one run of step-down or transfer.
@@ -86,7 +86,7 @@ func (t *steerer) explain(ctx context.Context, err error) error {
 	case errors.Is(err, nats.ErrNoResponders):
 		return cli.ExitWith(cli.ExitFailed,
 			fmt.Errorf("%s does not answer: if it has crashed, its lease runs out within %s; step-down --force takes the role "+
-				"without asking", b.Leader, show.Age(b.TTL)))
+				"without asking", b.Leader, wording.Age(b.TTL)))
 	case errors.Is(err, context.DeadlineExceeded):
 		return cli.ExitWith(cli.ExitFailed,
 			fmt.Errorf("%s has not answered in time: its work may still drain; watch the role, or see --wait: %w",

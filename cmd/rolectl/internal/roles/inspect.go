@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Inspect is the command "rolectl inspect".
@@ -92,7 +93,7 @@ func (d inspection) print(p show.Printer) error {
 	}
 	w := tabwriter.NewWriter(p.W, 0, 0, 2, ' ', 0)
 	line := func(name string, format string, args ...any) {
-		fmt.Fprintf(w, "%s\t%s\n", name, show.Clean(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(w, "%s\t%s\n", name, wording.Clean(fmt.Sprintf(format, args...)))
 	}
 	line("role", "%s", d.Role)
 	line("state", "%s", d.State)
@@ -102,12 +103,12 @@ func (d inspection) print(p show.Printer) error {
 			line("problem", "%s", why)
 		}
 		line("epoch", "%d", d.Epoch)
-		line("term", "for %s", show.Age(d.Age))
+		line("term", "for %s", wording.Age(d.Age))
 		beat := "no heartbeat seen" // its lease is gone: the first candidate that notices ends the session
 		if d.HeartbeatAge >= 0 {
-			beat = "heartbeat " + show.Age(d.HeartbeatAge) + " ago"
+			beat = "heartbeat " + wording.Age(d.HeartbeatAge) + " ago"
 		}
-		line("session", "%d, %s, TTL %s", d.Session, beat, show.Age(d.TTL))
+		line("session", "%d, %s, TTL %s", d.Session, beat, wording.Age(d.TTL))
 		line("priority", "%d", d.Priority)
 		line("token", "%s", d.Token)
 		line("public key", "%s", d.PublicKey)
@@ -116,7 +117,7 @@ func (d inspection) print(p show.Printer) error {
 		if d.Newer {
 			nobody = ""
 		}
-		line("leader", "%s%s, for %s", nobody, d.WhyVacant(), show.Age(d.Age))
+		line("leader", "%s%s, for %s", nobody, d.WhyVacant(), wording.Age(d.Age))
 		line("revision", "%d", d.Revision)
 	}
 	if d.Problem != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // List is the command "rolectl roles".
@@ -70,7 +71,7 @@ func roleRow(d inventory.RoleState) show.Row {
 		epoch, session, priority = fmt.Sprint(d.Epoch), fmt.Sprint(d.Session), fmt.Sprint(d.Priority)
 	}
 	if d.TTL > 0 {
-		ttl = show.Age(d.TTL)
+		ttl = wording.Age(d.TTL)
 	}
 	switch {
 	case !d.Led():
@@ -79,9 +80,9 @@ func roleRow(d inventory.RoleState) show.Row {
 		r.Tone = show.Warning
 	}
 	r.Cells = []string{
-		d.Role, string(d.State), d.Leader, epoch, show.Age(d.Age), show.Age(d.HeartbeatAge), ttl, priority, d.Successor,
+		d.Role, string(d.State), d.Leader, epoch, wording.Age(d.Age), wording.Age(d.HeartbeatAge), ttl, priority, d.Successor,
 		fmt.Sprint(len(d.Candidates)),
 	}
-	r.Wide = []string{show.FirstFew(d.InLine()), session, d.WhyVacant()}
+	r.Wide = []string{wording.FirstFew(d.InLine()), session, d.WhyVacant()}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Members is the command "rolectl members".
@@ -54,8 +55,10 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: d.Instance, Tone: tone,
-			Cells: []string{d.Instance, d.State, strings.Join(d.Leads, ","), show.Age(d.HeartbeatAge), show.Age(d.TTL), part},
-			Wide:  []string{fmt.Sprint(d.Session), slotsOf(d), show.Pairs(d.Meta)},
+			Cells: []string{
+				d.Instance, d.State, strings.Join(d.Leads, ","), wording.Age(d.HeartbeatAge), wording.Age(d.TTL), part,
+			},
+			Wide: []string{fmt.Sprint(d.Session), slotsOf(d), show.Pairs(d.Meta)},
 		})
 	}
 	return t

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Pause is the command "rolectl pause".
@@ -124,7 +125,7 @@ func notContending(role, instance string, others []string) error {
 	if len(others) == 0 {
 		return fmt.Errorf("%s does not take part in %s", instance, role)
 	}
-	return fmt.Errorf("%s does not take part in %s; members that do: %s", instance, role, show.FirstFew(others))
+	return fmt.Errorf("%s does not take part in %s; members that do: %s", instance, role, wording.FirstFew(others))
 }
 
 // completeMembers offers a role, then the members that take part in it.

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // removal is the JSON document of rolectl roles rm.
@@ -63,8 +64,8 @@ nothing, and shows what would be removed.`,
 				return err
 			}
 			if !dryRun && len(d.Removed) > 0 {
-				question := fmt.Sprintf("Remove %s of bucket %s: %s?", show.Count(len(d.Removed), "role"), a.Bucket,
-					show.FirstFew(d.Removed))
+				question := fmt.Sprintf("Remove %s of bucket %s: %s?", wording.Count(len(d.Removed), "role"), a.Bucket,
+					wording.FirstFew(d.Removed))
 				if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
 					return err
 				}

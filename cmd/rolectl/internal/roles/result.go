@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // handover is the JSON document of one hand-over: the leader before and after.
@@ -98,7 +99,7 @@ func (t *steerer) print(h handover, vacated time.Time) error {
 		_, err = fmt.Fprintf(p.W, "%s leads %s at epoch %d, after %s\n", h.To, h.Role, h.Epoch, h.From)
 	default:
 		_, err = fmt.Fprintf(p.W, "%s leads %s at epoch %d, after %s and %s without a leader\n",
-			h.To, h.Role, h.Epoch, h.From, show.Age(time.Duration(h.Gap*float64(time.Second))))
+			h.To, h.Role, h.Epoch, h.From, wording.Age(time.Duration(h.Gap*float64(time.Second))))
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // StepDown is the command "rolectl step-down".
@@ -52,11 +52,11 @@ leader that does not answer or whose work does not return. It needs the permissi
 				question = fmt.Sprintf(
 					"%s leads %s at epoch %d. Evict it? Its work is not waited for: the work may continue until the lease runs out, "+
 						"and its requests may arrive later; successors wait %s. Only fencing tokens keep the two apart.",
-					b.Leader, b.Role, b.Epoch, show.Age(b.TTL))
+					b.Leader, b.Role, b.Epoch, wording.Age(b.TTL))
 			}
 			if force && o.yes {
 				a.Say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart",
-					b.Leader, show.Age(b.TTL))
+					b.Leader, wording.Age(b.TTL))
 			}
 			if err := cli.Confirm(cmd.Context(), o.yes, question); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // table keeps a table up to date on the alternate screen of the terminal. At the end it prints the
@@ -27,7 +28,7 @@ func (w watcher) table(ctx context.Context) error {
 		if !w.nc.IsConnected() {
 			status = "no connection: this is the last known state"
 		}
-		title := fmt.Sprintf("bucket %s, %s, %s", w.bucket, status, show.Count(len(w.s.Members()), "member"))
+		title := fmt.Sprintf("bucket %s, %s, %s", w.bucket, status, wording.Count(len(w.s.Members()), "member"))
 		if err := screen.Draw(title, func(p show.Printer) error {
 			p.Format = w.printer.Format
 			return p.Print(roleTable(w.bucket, w.roles()))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Distribution is the result of a repeated measurement.
@@ -44,7 +46,7 @@ func (d Distribution) at(part float64) time.Duration {
 func (d Distribution) Row() Row {
 	cells := []string{d.Name, fmt.Sprint(d.Count)}
 	for _, part := range []float64{0, 0.5, 0.9, 0.99, 1} {
-		cells = append(cells, Age(d.at(part)))
+		cells = append(cells, wording.Age(d.at(part)))
 	}
 	return Row{Name: d.Name, Cells: cells}
 }
@@ -79,7 +81,7 @@ func (p Printer) Histogram(d Distribution) error {
 	for i, n := range counts {
 		from := time.Duration(float64(low) * math.Pow(ratio, float64(i)))
 		bar := strings.Repeat("#", (n*barWidth+most-1)/most)
-		text += strings.TrimRight(fmt.Sprintf("%10s | %-*s %d", Age(from), barWidth, bar, n), " ") + "\n"
+		text += strings.TrimRight(fmt.Sprintf("%10s | %-*s %d", wording.Age(from), barWidth, bar, n), " ") + "\n"
 	}
 	_, err := p.W.Write([]byte(text + "\n"))
 	return err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Formats are what -o takes.
@@ -60,7 +62,7 @@ func (p Printer) Print(t Table) error {
 		return p.JSON(t.JSON)
 	case "name":
 		for _, r := range t.Rows {
-			if _, err := fmt.Fprintln(p.W, Clean(r.Name)); err != nil {
+			if _, err := fmt.Fprintln(p.W, wording.Clean(r.Name)); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Progress is a bar on one line of a terminal.
@@ -18,7 +20,7 @@ type Progress struct {
 
 // NewProgress begins a bar.
 func NewProgress(f *os.File, what string) *Progress {
-	return &Progress{f: f, what: Clean(what), began: time.Now()}
+	return &Progress{f: f, what: wording.Clean(what), began: time.Now()}
 }
 
 const progressWidth = 30
@@ -29,7 +31,7 @@ func (p *Progress) Draw(state string, part float64) {
 	done := int(part * progressWidth)
 	line := fmt.Sprintf("%s  [%s%s] %3.0f %%  %s, %s", p.what, strings.Repeat("#", done),
 		strings.Repeat(".", progressWidth-done),
-		100*part, Clean(state), Age(time.Since(p.began).Round(time.Second)))
+		100*part, wording.Clean(state), wording.Age(time.Since(p.began).Round(time.Second)))
 	if width, _, err := term.GetSize(int(p.f.Fd())); err == nil && width > 1 {
 		line, _ = cut(line, width-1)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Screen draws over the whole terminal, on its alternate screen. Close restores the previous
@@ -33,7 +35,7 @@ func (s *Screen) Draw(title string, body func(p Printer) error) error {
 	if err := body(Printer{W: &buf, Color: s.color, Width: width}); err != nil {
 		return err
 	}
-	lines := append([]string{Clean(title), ""}, strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")...)
+	lines := append([]string{wording.Clean(title), ""}, strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")...)
 	if len(lines) > height {
 		hidden := len(lines) - height + 1
 		lines = append(lines[:height-1], fmt.Sprintf("... %d more", hidden))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // table writes aligned columns. Colours come after the alignment, line by line: tabwriter would
@@ -20,7 +22,7 @@ func (p Printer) table(t Table) error {
 			if i > 0 {
 				_, _ = w.Write([]byte{'\t'})
 			}
-			_, _ = w.Write([]byte(Clean(orDash(c)))) // a bytes.Buffer takes everything
+			_, _ = w.Write([]byte(wording.Clean(orDash(c)))) // a bytes.Buffer takes everything
 		}
 		_, _ = w.Write([]byte("\n"))
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // FuzzTable: any text of records and answers is shown in one line for each row, without characters
@@ -42,11 +44,11 @@ func FuzzTable(f *testing.F) {
 				t.Fatalf("%q to %d: %q, %d", line, width, shown, n)
 			}
 		}
-		if text := CleanLines(a); strings.Count(text, "\n") != strings.Count(a, "\n") ||
+		if text := wording.CleanLines(a); strings.Count(text, "\n") != strings.Count(a, "\n") ||
 			strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
 			t.Fatalf("%q: %q", a, text)
 		}
-		if text := OneLine(a); strings.ContainsAny(text, "\n\t") || len(text) > len(a) {
+		if text := wording.OneLine(a); strings.ContainsAny(text, "\n\t") || len(text) > len(a) {
 			t.Fatalf("%q in one line: %q", a, text)
 		}
 	})

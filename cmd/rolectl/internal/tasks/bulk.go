@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // filter is the flags that select tasks.
@@ -159,7 +160,7 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 			if counted.Done == 0 {
 				return t.printBulk(cmd, b, counted)
 			}
-			if err := cli.Confirm(ctx, false, b.question+" "+show.Count(counted.Done, "task")+"?"); err != nil {
+			if err := cli.Confirm(ctx, false, b.question+" "+wording.Count(counted.Done, "task")+"?"); err != nil {
 				return err
 			}
 		}
@@ -177,7 +178,7 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 		case err != nil:
 			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("it was interrupted: give the command again: %w", err))
 		case r.Failed > 0:
-			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("failed: %s, the first is %s: %s", show.Count(r.Failed, "task"),
+			return cli.ExitWith(cli.ExitFailed, fmt.Errorf("failed: %s, the first is %s: %s", wording.Count(r.Failed, "task"),
 				r.Faults[0].ID, r.Faults[0].Error))
 		}
 		return nil
@@ -211,12 +212,12 @@ func (t *scope) printBulk(cmd *cobra.Command, b *bulk, r assign.BulkResult) erro
 		return nil
 	}
 	if b.dry {
-		t.Say("selected: %s", show.Count(r.Done, "task"))
+		t.Say("selected: %s", wording.Count(r.Done, "task"))
 	} else {
-		t.Say("%s: %s", b.report, show.Count(r.Done, "task"))
+		t.Say("%s: %s", b.report, wording.Count(r.Done, "task"))
 	}
 	if r.Skipped > 0 {
-		t.Say("skipped, because something else had happened to them: %s", show.Count(r.Skipped, "task"))
+		t.Say("skipped, because something else had happened to them: %s", wording.Count(r.Skipped, "task"))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func createCommand(t *scope) *cobra.Command {
@@ -132,7 +133,7 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 	default:
 		kept := "for ever"
 		if o.Retention > 0 {
-			kept = "for " + show.Age(o.Retention)
+			kept = "for " + wording.Age(o.Retention)
 		}
 		_, err = fmt.Fprintf(p.W,
 			"namespace %s exists and is fit: stream %s, replicas %d, %s storage\n"+

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func cronList(t *scope) *cobra.Command {
@@ -101,7 +102,7 @@ func cronTable(namespace string, all []assign.Recurrence, next string) show.Tabl
 		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), note},
-			Wide: []string{string(r.CatchUp), show.Age(r.CatchUpWindow), at(r.Since), strconv.Itoa(r.Version)},
+			Wide: []string{string(r.CatchUp), wording.Age(r.CatchUpWindow), at(r.Since), strconv.Itoa(r.Version)},
 		})
 	}
 	return t

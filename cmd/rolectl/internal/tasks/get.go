@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func getCommand(t *scope) *cobra.Command {
@@ -130,12 +131,12 @@ const shownInput = 4 << 10
 func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 	var lines []string
 	if e := s.Sealed; e != nil && errors.Is(e, assign.ErrTampered) {
-		lines = append(lines, "input: "+show.Clean(e.Error()))
+		lines = append(lines, "input: "+wording.Clean(e.Error()))
 	} else if e != nil {
-		lines = append(lines, "input: sealed ("+show.Clean(e.Key)+")")
+		lines = append(lines, "input: sealed ("+wording.Clean(e.Key)+")")
 	}
 	if len(s.Input) > 0 {
-		text := show.Clean(string(s.Input[:min(len(s.Input), shownInput)]))
+		text := wording.Clean(string(s.Input[:min(len(s.Input), shownInput)]))
 		if len(s.Input) > shownInput {
 			text += fmt.Sprintf(" … (%d bytes; -o json has all)", len(s.Input))
 		}
@@ -150,7 +151,7 @@ func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 	if s.Stack != "" {
 		lines = append(lines, "stack:")
 		for line := range strings.Lines(s.Stack) {
-			lines = append(lines, "  "+show.Clean(strings.TrimRight(line, "\n")))
+			lines = append(lines, "  "+wording.Clean(strings.TrimRight(line, "\n")))
 		}
 	}
 	for _, line := range lines {
@@ -168,7 +169,7 @@ func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 	for _, f := range s.Failures {
 		ran := ""
 		if f.Ran > 0 {
-			ran = show.Age(f.Ran)
+			ran = wording.Age(f.Ran)
 		}
 		table.Rows = append(table.Rows, show.Row{
 			Cells: []string{f.Ended.Format(time.RFC3339), f.Worker, ran, f.Cause, f.Error},

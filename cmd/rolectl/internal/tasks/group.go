@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func groupCommand(t *scope) *cobra.Command {
@@ -62,7 +63,7 @@ func (t *scope) printGroup(s assign.GroupStatus) error {
 		lines[0] = "counted: " + s.Recorded.Format(time.RFC3339)
 	}
 	if len(s.Failed) > 0 {
-		lines = append(lines, "failed: "+show.Clean(strings.Join(s.Failed, ", ")))
+		lines = append(lines, "failed: "+wording.Clean(strings.Join(s.Failed, ", ")))
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(p.W, line); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // hold is a paused kind or a drained worker, since when, and the reason that the operator gave.
@@ -70,7 +70,7 @@ func readHold(data []byte) (reason string, holds bool) {
 func withHold(state string, all []hold, is func(h hold) bool) string {
 	for _, h := range all {
 		if is(h) {
-			state += " for " + show.Age(max(time.Since(h.Since), 0))
+			state += " for " + wording.Age(max(time.Since(h.Since), 0))
 			if h.Reason != "" {
 				state += ": " + h.Reason
 			}

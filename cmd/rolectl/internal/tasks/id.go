@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // namespaceIdentity is the JSON document of a namespace's identity.
@@ -50,7 +51,7 @@ func idCommand(t *scope) *cobra.Command {
 				case "wide":
 					text = i.String()
 				}
-				_, err = fmt.Fprintln(p.W, show.Clean(text))
+				_, err = fmt.Fprintln(p.W, wording.Clean(text))
 				return err
 			})
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // knownWithin is how long lookUp waits for the scheduler: the request can be stored without an
@@ -38,7 +38,7 @@ func unknownName(what, name, effect string, names []string) error {
 	slices.Sort(names)
 	known := "the scheduler knows none"
 	if len(names) > 0 {
-		known = "the scheduler knows " + show.FirstFew(names)
+		known = "the scheduler knows " + wording.FirstFew(names)
 	}
 	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s; give --force to %s", what, name, known, effect))
 }

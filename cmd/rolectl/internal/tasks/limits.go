@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func limitsCommand(t *scope) *cobra.Command {
@@ -144,10 +145,10 @@ func limit(n any) string {
 func because(o *assign.LimitsOverride) string {
 	text := ""
 	if o.By != "" {
-		text += " by " + show.Clean(o.By)
+		text += " by " + wording.Clean(o.By)
 	}
 	if o.Reason != "" {
-		text += ": " + show.Clean(show.OneLine(o.Reason))
+		text += ": " + wording.Clean(wording.OneLine(o.Reason))
 	}
 	return text
 }

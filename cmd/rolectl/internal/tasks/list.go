@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // endedStates are the states of tasks that have ended, openStates those of the others.
@@ -114,10 +115,10 @@ func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Tabl
 		}
 		age, ran := "", ""
 		if !since.IsZero() {
-			age = show.Age(max(time.Since(since), 0))
+			age = wording.Age(max(time.Since(since), 0))
 		}
 		if s.Ran > 0 {
-			ran = show.Age(s.Ran)
+			ran = wording.Age(s.Ran)
 		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: s.ID, Tone: toneOf(s.State),
@@ -135,9 +136,9 @@ func note(s assign.TaskStatus) string {
 	case s.State == assign.StateRunning && s.Progress > 0:
 		return fmt.Sprintf("%.0f %%", 100*s.Progress)
 	case s.State == assign.StatePending && s.Reason != "":
-		return "waits: " + show.Words(string(s.Reason))
+		return "waits: " + wording.Words(string(s.Reason))
 	case !s.State.Terminal() && !s.Due.IsZero():
-		return "due in " + show.Age(max(time.Until(s.Due), 0))
+		return "due in " + wording.Age(max(time.Until(s.Due), 0))
 	case s.Cause != "" && s.Error != "":
 		return s.Cause + ": " + s.Error
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func overviewCommand(t *scope) *cobra.Command {
@@ -91,11 +93,11 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 			Wide:  []string{fmt.Sprint(w.Kinds), show.Pairs(w.Labels)},
 		})
 	}
-	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", show.Clean(o.Scheduler), state, o.Epoch); err != nil {
+	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", wording.Clean(o.Scheduler), state, o.Epoch); err != nil {
 		return err
 	}
 	if o.Trouble != "" {
-		if _, err := fmt.Fprintf(p.W, "%s\n\n", p.Paint(show.Bad, show.Clean(show.OneLine(o.Trouble)))); err != nil {
+		if _, err := fmt.Fprintf(p.W, "%s\n\n", p.Paint(show.Bad, wording.Clean(wording.OneLine(o.Trouble)))); err != nil {
 			return err
 		}
 	}
@@ -111,7 +113,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 // toneOfKind marks a kind whose tasks wait for somebody to act.
 func toneOfKind(k assign.KindOverview) show.Tone {
 	for why, n := range k.Reasons {
-		if _, blocked := inventory.BlockedReasons[why]; blocked && n > 0 {
+		if _, _, blocked := findings.Advice("", k.Kind, why); blocked && n > 0 {
 			return show.Warning
 		}
 	}
@@ -125,7 +127,7 @@ func toneOfKind(k assign.KindOverview) show.Tone {
 func reasons(k assign.KindOverview) string {
 	var all []string
 	for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
-		all = append(all, fmt.Sprintf("%s: %d", show.Words(string(why)), k.Reasons[why]))
+		all = append(all, fmt.Sprintf("%s: %d", wording.Words(string(why)), k.Reasons[why]))
 	}
 	return strings.Join(all, ", ")
 }

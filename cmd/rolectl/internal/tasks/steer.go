@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // nameCommand makes a command that does one thing with one name.
@@ -45,7 +46,7 @@ func (t *scope) printDone(cmd *cobra.Command, name, text string) error {
 			Action    string `json:"action"`
 			Name      string `json:"name"`
 			Message   string `json:"message"`
-		}{show.Of("done"), t.namespace, action, name, show.Clean(text)})
+		}{show.Of("done"), t.namespace, action, name, wording.Clean(text)})
 	case "name":
 		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
 	}

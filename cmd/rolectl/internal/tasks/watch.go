@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func watchCommand(t *scope) *cobra.Command {
@@ -132,15 +133,15 @@ func (w *eventWriter) write(e assign.TaskEvent) error {
 		return err
 	}
 	s := e.Task
-	id, kind := show.Clean(s.ID), show.Clean(s.Kind)
+	id, kind := wording.Clean(s.ID), wording.Clean(s.Kind)
 	w.task, w.kind = max(w.task, len(id)), max(w.kind, len(kind))
 	what := string(e.Type)
 	if e.Type == assign.EventEnded {
 		what = string(s.State)
 	}
-	about := show.Clean(note(s))
+	about := wording.Clean(note(s))
 	if s.Worker != "" {
-		about = "by " + show.Clean(s.Worker) + "  " + about
+		about = "by " + wording.Clean(s.Worker) + "  " + about
 	}
 	_, err := fmt.Fprintln(w.W, w.Paint(toneOf(s.State),
 		fmt.Sprintf("%s  %-9s  %-*s  %-*s  %s", now(), what, w.task, id, w.kind, kind, about)))

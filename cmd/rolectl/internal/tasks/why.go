@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // lookAgain is how often watchReasons asks. A task that ends sooner is not asked about.
@@ -64,9 +64,9 @@ func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (st
 // explainReason puts a reason of the scheduler into words, with a fix if the reason does not pass
 // with time.
 func (t *scope) explainReason(s assign.TaskStatus) string {
-	r, ok := inventory.BlockedReasons[s.Reason]
+	text, fix, ok := findings.Advice(t.namespace, s.Kind, s.Reason)
 	if !ok {
-		return show.Words(string(s.Reason))
+		return wording.Words(string(s.Reason))
 	}
-	return r.Text + ": " + strings.NewReplacer("NAMESPACE", t.namespace, "KIND", s.Kind).Replace(r.Fix)
+	return text + ": " + fix
 }

@@ -1,4 +1,4 @@
-package inventory
+package findings
 
 // Keys of a member's Meta under which a program may say its name and its version.
 const (

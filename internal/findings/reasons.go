@@ -1,10 +1,21 @@
-package inventory
+package findings
 
-import "github.com/rolemanager/rolemanager/assign"
+import (
+	"strings"
 
-// BlockedReasons are the reasons for waiting that do not pass with time, as far as the scheduler
-// can tell.
-var BlockedReasons = map[assign.Reason]struct{ Text, Fix string }{
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/wording"
+)
+
+// Advice is why tasks wait that will not run by waiting alone, as far as the scheduler can tell,
+// and what would end the wait. ok is false for a reason that passes with time.
+func Advice(namespace, kind string, why assign.Reason) (text, fix string, ok bool) {
+	r, ok := blocked[why]
+	fix = strings.NewReplacer("NAMESPACE", namespace, "KIND", wording.Clean(kind)).Replace(r.fix)
+	return r.text, fix, ok
+}
+
+var blocked = map[assign.Reason]struct{ text, fix string }{
 	assign.ReasonPaused:   {"it is paused", "rolectl tasks resume -n NAMESPACE KIND"},
 	assign.ReasonNoWorker: {"no worker handles it", "start a process that handles this kind, or cancel the tasks"},
 	assign.ReasonLabels: {

@@ -1,0 +1,161 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
+)
+
+// RoleFacts is what is known about a role.
+type RoleFacts struct {
+	Info election.RoleInfo
+	// Age is that of the record; of its leader's end when dead.
+	Age time.Duration
+	// HeartbeatAge is the age of the last sign of the leader, -1 if none was seen.
+	HeartbeatAge time.Duration
+	TTL          time.Duration
+	// Newer says that the record is unreadable because a later version wrote it.
+	Newer bool
+}
+
+// FactsOf are the facts that an Observer or a Session knows about a role.
+func FactsOf(info election.RoleInfo) RoleFacts {
+	f := RoleFacts{Info: info, Age: info.Since, HeartbeatAge: -1, TTL: info.TTL}
+	if info.Leader != "" && info.LastSeen > 0 {
+		f.HeartbeatAge = info.LastSeen
+	}
+	return f
+}
+
+// Led reports whether somebody leads the role now, as far as can be seen.
+func (f *RoleFacts) Led() bool { return f.Info.State == election.RoleLeading }
+
+// HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a
+// heartbeat comes every fifth of a TTL.
+func (f *RoleFacts) HeartbeatLate() bool { return f.HeartbeatAge > f.TTL/2 }
+
+// WhyVacant says in short why nobody leads, "" if somebody does.
+func (f *RoleFacts) WhyVacant() string {
+	switch info := &f.Info; {
+	case f.Newer:
+		return "unknown: a later version wrote its record"
+	case info.Unreadable:
+		return "record cannot be read"
+	case f.Led():
+		return ""
+	case info.State == election.RoleSilent && f.HeartbeatAge < 0:
+		return "no heartbeat of " + info.Leader + " was seen"
+	case info.State == election.RoleSilent:
+		return "no heartbeat of " + info.Leader + " for " + wording.Age(f.HeartbeatAge)
+	case info.Vacant && info.By != "":
+		return info.Reason + " (" + info.By + ")"
+	case info.Vacant:
+		return info.Reason
+	}
+	return "the session of its leader has ended"
+}
+
+// cleanly are the reasons for which a role is left when it is no longer used: a command that ran
+// once, a service that was shut down.
+var cleanly = []string{
+	protocol.WorkReturned.String(), protocol.SessionClosed.String(), protocol.SteppedDown.String(),
+	protocol.Transferred.String(),
+	protocol.Outranked.String(),
+}
+
+// Left reports whether the role was left cleanly, and nobody contends for it.
+func (f *RoleFacts) Left() bool {
+	return f.Info.Vacant && len(f.Info.Candidates) == 0 && slices.Contains(cleanly, f.Info.Reason)
+}
+
+// Roles judges whether every role has a leader with heartbeats, and a successor. A role that was
+// left cleanly and that nobody contends for is reported, and is not a fault: its record stays in
+// the bucket when the role is no longer used.
+func (l *List) Roles(bucket string, roles []RoleFacts, members []election.MemberInfo) {
+	led := 0
+	var left []string
+	for i := range roles {
+		f := &roles[i]
+		switch {
+		case f.Left():
+			left = append(left, fmt.Sprintf("%s (%s, for %s)", f.Info.Role, f.WhyVacant(), wording.Age(f.Age)))
+		case l.role(bucket, f, members):
+			led++
+		}
+	}
+	if led == len(roles)-len(left) {
+		l.OK("roles", "%s, all with a leader and a successor", wording.Count(led, "role"))
+	}
+	if len(left) > 0 {
+		l.OK("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it",
+			wording.FirstFew(left))
+	}
+}
+
+// role judges one role. It reports whether the role has a leader and needs no other successor.
+func (l *List) role(bucket string, f *RoleFacts, members []election.MemberInfo) bool {
+	info := &f.Info
+	switch {
+	case f.Newer: // removing the record could take the role from a live leader
+		l.Add(Warning, "roles", "use a rolectl of that version; older members leave the role alone until they are upgraded",
+			"the leader of %s is unknown: a later version wrote its record", info.Role)
+	case info.Unreadable:
+		l.Add(Critical, "roles",
+			"see the check of records above; if nobody claims the role, remove the record: nats kv del "+bucket+" "+
+				record.RoleKey(info.Role),
+			"nobody leads %s: its record cannot be read", info.Role)
+	case info.Vacant && len(info.Candidates) == 0 && info.Reason != protocol.Abandoned:
+		l.Add(Warning, "roles",
+			"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+info.Role,
+			"nobody has contended for %s for %s: %s", info.Role, wording.Age(f.Age), f.WhyVacant())
+	case info.Leader == "" && len(info.Candidates) == 0:
+		l.Add(Critical, "roles",
+			"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+info.Role,
+			"nobody has led %s for %s, and it has no candidate", info.Role, wording.Age(f.Age))
+	case info.Leader == "" && f.Age > max(2*f.TTL, 5*time.Second):
+		l.Add(Critical, "roles", "check the logs of its candidates: rolectl inspect "+info.Role,
+			"nobody has led %s for %s: %s", info.Role, wording.Age(f.Age), f.WhyVacant())
+	case info.Leader == "":
+		l.Add(Warning, "roles", "check again in a moment", "nobody leads %s at the moment: %s", info.Role, f.WhyVacant())
+	case f.HeartbeatAge < 0 || f.HeartbeatAge > f.TTL:
+		silent := "its lease is gone"
+		if f.HeartbeatAge >= 0 {
+			silent = "for " + wording.Age(f.HeartbeatAge)
+		}
+		l.Add(Critical, "roles",
+			"check whether "+info.Leader+" is alive, and start another candidate: it takes over when it sees no heartbeat",
+			"%s leads %s without a heartbeat: %s (TTL %s)", info.Leader, info.Role, silent, wording.Age(f.TTL))
+	case f.HeartbeatLate():
+		l.Add(Warning, "roles", "check the load and the network of "+info.Leader,
+			"%s leads %s, and its last heartbeat is %s old (TTL %s)", info.Leader, info.Role, wording.Age(f.HeartbeatAge),
+			wording.Age(f.TTL))
+	case f.Alone(members):
+		l.Add(Warning, "roles", "start a second process that contends for it", "nobody would take over %s from %s",
+			info.Role, info.Leader)
+	default:
+		return true
+	}
+	return false
+}
+
+// Alone reports whether the role is led, and nobody would take it over. The built-in worker of
+// "rolectl dev" needs no successor.
+func (f *RoleFacts) Alone(members []election.MemberInfo) bool {
+	return f.Led() && f.Info.Successor == "" &&
+		(f.Info.Role != DevMember || programOf(f.Info.Leader, members) != ProgramDev)
+}
+
+// programOf returns the program that a member gives in its Meta.
+func programOf(instance string, members []election.MemberInfo) string {
+	for i := range members {
+		if members[i].Instance == instance {
+			return members[i].Meta[MetaProgram]
+		}
+	}
+	return ""
+}

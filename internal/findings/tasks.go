@@ -1,0 +1,74 @@
+package findings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/wording"
+)
+
+// FixNoScheduler ends that nobody hands tasks out.
+const FixNoScheduler = "start a process that leads the scheduler role"
+
+// Seal is who wrote the seal of a namespace last. Epoch 0 means that it is not known.
+type Seal struct {
+	Epoch  uint64
+	Holder string
+}
+
+// Overview judges the answer of a scheduler, and returns it in short.
+func (l *List) Overview(namespace string, o *assign.Overview, last Seal) (short string) {
+	if last.Epoch != 0 && last.Epoch != o.Epoch {
+		l.Add(Warning, "tasks", "check again in a moment; if it persists, check the log of "+o.Scheduler,
+			"%s: %s leads at epoch %d, and the seal is still that of %s at epoch %d: the new scheduler stores nothing before "+
+				"its own seal",
+			namespace, o.Scheduler, o.Epoch, last.Holder, last.Epoch)
+	} else if !o.Ready {
+		l.Add(Warning, "tasks",
+			"check again in a moment; if it persists, find the workers that do not answer: rolectl tasks overview -n "+namespace,
+			"%s: %s is still taking over", namespace, o.Scheduler)
+	}
+	if o.Trouble != "" {
+		l.Add(Critical, "tasks", "follow that advice; until then no outcome of a task is stored", "%s: %s", namespace,
+			wording.OneLine(o.Trouble))
+	}
+	open := 0
+	for i := range o.Kinds {
+		k := &o.Kinds[i]
+		open += k.Waiting + k.Delayed + k.Running
+		for _, why := range slices.Sorted(maps.Keys(k.Reasons)) {
+			if text, fix, blocked := Advice(namespace, k.Kind, why); blocked && o.Ready {
+				l.Add(Warning, "tasks", fix, "%s: %s of kind %s waiting: %s", namespace,
+					wording.Count(k.Reasons[why], "task"), k.Kind, text)
+			}
+		}
+	}
+	present, more := 0, ""
+	for i := range o.Workers {
+		w := &o.Workers[i]
+		if w.Session != 0 {
+			present++
+		}
+		if w.Unreachable {
+			l.unreached(namespace, o.Scheduler, w)
+		}
+	}
+	if o.Omitted > 0 {
+		more = " at least"
+	}
+	return fmt.Sprintf("%d open, handed out by %s to%s %s", open, o.Scheduler, more, wording.Count(present, "worker"))
+}
+
+// unreached judges a worker that messages of the scheduler do not reach.
+func (l *List) unreached(namespace, scheduler string, w *assign.WorkerOverview) {
+	const fix = "check again in a moment; if it persists, see that it may subscribe to $TASKS.%s.*.work.*.%s, and that " +
+		"both halves of each account import and leaf node on the way let these messages and its answers through"
+	level, held := Warning, "it is given nothing"
+	if w.Load > 0 {
+		level, held = Critical, "what it has stays with it until it answers or is stopped"
+	}
+	l.Add(level, "tasks", fmt.Sprintf(fix, namespace, wording.Clean(w.Instance)),
+		"%s: messages of %s do not reach worker %s: %s", namespace, scheduler, w.Instance, held)
+}
