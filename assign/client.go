@@ -18,7 +18,10 @@ type Submitter interface {
 
 // Client submits tasks and waits for them. It neither runs tasks nor hands them out. It is safe for
 // concurrent use. It opens the stream when it is first used.
-type Client struct{ client *client.Client }
+type Client struct {
+	client    *client.Client
+	namespace string
+}
 
 // NewClient makes a client. It does no I/O, and the connection may come later
 // (nats.RetryOnFailedConnect). The connection stays the caller's. Errors: a *ConfigError when nc is
@@ -30,8 +33,11 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Client{client.New(nc, cfg.stream(), cfg.sealer(), cfg.submitAround())}, nil
+	return &Client{client.New(nc, cfg.stream(), cfg.sealer(), cfg.submitAround()), cfg.Namespace}, nil
 }
+
+// Namespace is the client's namespace.
+func (c *Client) Namespace() string { return c.namespace }
 
 // Close ends the client. A call that waits returns ErrClosed; tasks continue. The connection stays
 // open.

@@ -225,6 +225,9 @@ func (o *Observer) read(f func(v *protocol.View, now record.Instant)) {
 // Bucket is the name of the bucket.
 func (o *Observer) Bucket() string { return o.bucket.Name() }
 
+// Connected reports whether the connection is up. While it is not, what the observer shows is old.
+func (o *Observer) Connected() bool { return o.nc.IsConnected() }
+
 // Roles are the roles of the bucket, by name.
 func (o *Observer) Roles() (all []RoleInfo) {
 	o.read(func(v *protocol.View, now record.Instant) { all = roleInfos(v, now) })

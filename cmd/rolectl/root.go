@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/roles"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/tasks"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/ui"
 )
 
 // root builds the tree of all commands.
@@ -35,6 +36,7 @@ doctor has exit codes of its own.`,
 		Example: `  rolectl dev                                   # a server to try things out, in another terminal
   rolectl roles                                 # who leads
   rolectl watch                                 # the same, as it changes
+  rolectl ui                                    # the same and more, as a page for a browser
   rolectl exec scheduler -- ./scheduler         # run a command on one machine at a time
   rolectl step-down scheduler                   # hand it to the next in line
   rolectl doctor                                # what is wrong, and what to do about it`,
@@ -54,7 +56,7 @@ doctor has exit codes of its own.`,
 		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a),
 		roles.Pause(a), roles.Resume(a),
 		exec.Command(a), exec.GuardCommand(),
-		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a),
+		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a), ui.Command(a),
 		cli.OptionsCommand(), cli.VersionCommand(a),
 	)
 	cli.HideGlobalFlags(cmd)

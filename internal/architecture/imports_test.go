@@ -110,7 +110,7 @@ var allowed = map[string][]string{
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.
 	"cmd/rolectl": append(under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec",
-		"roles", "show", "tasks"), "internal/wording"),
+		"roles", "show", "tasks", "ui"), "internal/wording"),
 	"cmd/rolectl/internal/bench": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
 		"election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket": append(under("cmd/rolectl/internal", "cli", "show"), "internal/wording",
@@ -139,6 +139,9 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/connect":   {"internal/natskv"},
 	"cmd/rolectl/internal/show":      {"internal/wording"},
 	"cmd/rolectl/internal/supervise": {"internal/clock"},
+	"cmd/rolectl/internal/ui": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
+		"assign", "dashboard",
+		"election"),
 }
 
 // under names packages below a folder.

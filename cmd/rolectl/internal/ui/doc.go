@@ -1,0 +1,2 @@
+// Package ui holds the command "rolectl ui": it serves the page of package dashboard.
+package ui

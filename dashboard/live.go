@@ -1,0 +1,138 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxStreams   = 500
+	maxTogether  = 16 // views of one stream: the tabs of one browser share it
+	writeWithin  = 10 * time.Second
+	commentEvery = 15 * time.Second
+)
+
+// update is what a stream sends: what has changed in one view.
+type update struct {
+	View  string `json:"view"`
+	Swaps []swap `json:"swaps,omitempty"`
+	// Trouble says why the view cannot be drawn.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// follower is one view that a stream follows.
+type follower struct {
+	name    string
+	sent    uint64 // the rendering that the reader has
+	trouble string
+}
+
+// serveLive streams what changes in the views that the URL names. The reader says which renderings
+// it has: by the id of the last event that it has seen, or in the URL.
+func (h *Handler) serveLive(w http.ResponseWriter, r *http.Request) {
+	select {
+	case h.streams <- struct{}{}:
+		defer func() { <-h.streams }()
+	default:
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, fmt.Sprintf("%d pages are open already: close some", maxStreams), http.StatusServiceUnavailable)
+		return
+	}
+	names := r.URL.Query()["view"]
+	if len(names) == 0 || len(names) > maxTogether {
+		http.Error(w, fmt.Sprintf("name 1 to %d views: /live?view=/", maxTogether), http.StatusBadRequest)
+		return
+	}
+	sent := h.seen(r.Header.Get("Last-Event-ID"))
+	if sent == 0 {
+		sent = h.seen(r.URL.Query().Get("since"))
+	}
+	all := make([]follower, len(names))
+	for i, name := range names {
+		if _, err := h.view(name); err != nil {
+			http.Error(w, err.Error(), statusOf(err))
+			return
+		}
+		all[i] = follower{name: name, sent: sent}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	to := http.NewResponseController(w)
+	write := func(text string) bool {
+		// A reader that does not read is disconnected. Not every writer has deadlines.
+		_ = to.SetWriteDeadline(time.Now().Add(writeWithin))
+		_, err := w.Write([]byte(text))
+		return err == nil && to.Flush() == nil
+	}
+	if !write("retry: 1000\n\n") {
+		return
+	}
+	comment := time.NewTicker(commentEvery)
+	defer comment.Stop()
+	for {
+		next := h.hub.next() // before the picture is read: none is missed
+		if text := h.updates(r, all); text != "" && !write(text) {
+			return
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-next:
+				waiting = false
+			case <-comment.C:
+				if !write(": here\n\n") {
+					return
+				}
+			case <-r.Context().Done():
+				return
+			case <-h.hub.ended:
+				return
+			}
+		}
+	}
+}
+
+// seen is the rendering that an id of this process names, 0 for none.
+func (h *Handler) seen(id string) uint64 {
+	boot, number, _ := strings.Cut(id, "-")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || boot != h.boot {
+		return 0
+	}
+	return n
+}
+
+// updates are the events for a reader, "" if nothing has changed for it.
+func (h *Handler) updates(r *http.Request, all []follower) string {
+	var text strings.Builder
+	var have uint64
+	for i := range all {
+		f := &all[i]
+		root, number, err := h.render(r.Context(), f.name)
+		u := update{View: f.name}
+		switch {
+		case err != nil && err.Error() != f.trouble:
+			u.Trouble, f.trouble, f.sent = err.Error(), err.Error(), 0
+		case err == nil && f.sent != number:
+			u.Swaps, f.trouble, f.sent = root.news(f.sent, nil), "", number
+		}
+		if i == 0 || f.sent < have {
+			have = f.sent
+		}
+		if len(u.Swaps) == 0 && u.Trouble == "" {
+			continue
+		}
+		data, err := json.Marshal(u)
+		if err != nil {
+			continue // texts only: it cannot be
+		}
+		fmt.Fprintf(&text, "event: swap\ndata: %s\n\n", data)
+	}
+	if text.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("id: %s-%d\n%s", h.boot, have, text.String())
+}

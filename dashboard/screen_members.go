@@ -1,0 +1,76 @@
+package dashboard
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/findings"
+)
+
+// membersData is the screen of all members.
+type membersData struct {
+	Bucket  string      `json:"bucket"`
+	Members []memberRow `json:"members"`
+	Paging  paging      `json:"paging"`
+}
+
+// memberRow is a member in the table.
+type memberRow struct {
+	Instance   string    `json:"instance"`
+	State      string    `json:"state"` // active, idle, draining, silent
+	WorkerOnly bool      `json:"worker_only,omitempty"`
+	Beat       time.Time `json:"last_heartbeat"`
+	// Age is the age of the last heartbeat as a share of the TTL, in percent.
+	Age     int            `json:"heartbeat_age_percent"`
+	TTL     float64        `json:"ttl_seconds"`
+	Leads   []string       `json:"leads"`
+	Roles   int            `json:"roles"`
+	Program string         `json:"program,omitempty"`
+	Version string         `json:"version,omitempty"`
+	Zone    string         `json:"zone,omitempty"`
+	Work    []workplaceRow `json:"tasks,omitempty"`
+}
+
+// workplaceRow is what a member offers a namespace.
+type workplaceRow struct {
+	Namespace string   `json:"namespace"`
+	Slots     int      `json:"slots"`
+	Kinds     []string `json:"kinds"`
+}
+
+func membersScreen(_ context.Context, _ *Handler, p *picture, q url.Values) (any, error) {
+	text := strings.ToLower(q.Get("q"))
+	var all []*findings.MemberFacts
+	for i := range p.members {
+		if text == "" || strings.Contains(strings.ToLower(p.members[i].Info.Instance), text) {
+			all = append(all, &p.members[i])
+		}
+	}
+	all, pages, err := pageOf(all, q)
+	if err != nil {
+		return nil, err
+	}
+	d := &membersData{Bucket: p.bucket, Paging: pages, Members: []memberRow{}}
+	for _, f := range all {
+		m := &f.Info
+		row := memberRow{
+			Instance: m.Instance, State: f.State(), WorkerOnly: m.WorkerOnly, TTL: m.TTL.Seconds(), Leads: f.Leads,
+			Beat: p.at.Add(-m.LastSeen).Truncate(time.Second), Roles: len(m.Roles),
+			Age:     min(int(100*m.LastSeen/max(m.TTL, 1)), 100),
+			Program: m.Meta[findings.MetaProgram], Version: m.Meta[findings.MetaVersion], Zone: m.Meta["zone"],
+		}
+		if row.Leads == nil {
+			row.Leads = []string{}
+		}
+		for _, namespace := range slices.Sorted(maps.Keys(m.Assign)) {
+			w := m.Assign[namespace]
+			row.Work = append(row.Work, workplaceRow{namespace, w.Slots, w.Kinds})
+		}
+		d.Members = append(d.Members, row)
+	}
+	return d, nil
+}
