@@ -159,17 +159,27 @@ func (d *drafts) inputOf(e *natskv.Entry, history string) *record.Submitted {
 	return s
 }
 
-// retryDue reads again everything that could not be read a while ago. It returns the time until
-// that is due again.
-func (d *drafts) retryDue(now time.Time) time.Duration {
+// retryDue reads again what could not be settled a while ago. It returns the time until that is due
+// again.
+func (d *drafts) retryDue(now time.Time) time.Duration { return readAgain(d.waiting, now, d.read) }
+
+func (l *draft) due() time.Time { return l.again }
+
+// rereadable is something whose record is read again when a reading has settled nothing.
+type rereadable interface {
+	due() time.Time // when to read once more; zero while it is being read or written
+}
+
+// readAgain reads again all that is due. It returns the time until more is: an hour at most.
+func readAgain[R rereadable](all map[string]R, now time.Time, read func(id string, r R)) time.Duration {
 	next := time.Hour
-	for id, l := range d.waiting {
-		switch {
-		case l.again.IsZero():
-		case l.again.After(now):
-			next = min(next, l.again.Sub(now))
+	for id, r := range all {
+		switch at := r.due(); {
+		case at.IsZero():
+		case at.After(now):
+			next = min(next, at.Sub(now))
 		default:
-			d.read(id, l)
+			read(id, r)
 		}
 	}
 	return next

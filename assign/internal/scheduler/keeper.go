@@ -123,16 +123,6 @@ func (k *keeper) done(id string, w *wish, ev tasks.Event) {
 
 // retryDue reads again what could not be settled a while ago. It returns the time until that is due
 // again.
-func (k *keeper) retryDue(now time.Time) time.Duration {
-	next := time.Hour
-	for id, w := range k.wishes {
-		switch {
-		case w.again.IsZero():
-		case w.again.After(now):
-			next = min(next, w.again.Sub(now))
-		default:
-			k.read(id, w)
-		}
-	}
-	return next
-}
+func (k *keeper) retryDue(now time.Time) time.Duration { return readAgain(k.wishes, now, k.read) }
+
+func (w *wish) due() time.Time { return w.again }
