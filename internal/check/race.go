@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +16,9 @@ import (
 // races are the commands that run, with the race detector, the tests that run concurrent code of
 // this module. Tests that move much or last for long are left out by -short: the test stage runs
 // them, and other tests have the same goroutines do less.
+//
+// A commit plays a part of the tests, which its hash draws, and those of files that the last
+// commits have changed. With RACE=all it plays all of them.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
@@ -29,8 +33,21 @@ func races(ctx context.Context) ([]step, error) {
 		return nil, nil
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	skip := unracedTests
+	if os.Getenv("RACE") != "all" {
+		lately, err := changed(ctx, ".", recent)
+		if err != nil {
+			return nil, err
+		}
+		packages = slices.DeleteFunc(packages, func(p pkg) bool { return !slices.Contains(names, p.ImportPath) })
+		others, err := leftOut(packages, commit(ctx), lately)
+		if err != nil {
+			return nil, err
+		}
+		skip = slices.Concat(skip, others)
+	}
 	return []step{
-		{line: test + "-race -short -skip ^(" + strings.Join(unracedTests, "|") + ")$ " + strings.Join(names, " ")},
+		{line: test + "-race -short -skip ^(" + strings.Join(skip, "|") + ")$ " + strings.Join(names, " ")},
 		{line: test + "-race -run ^TestElection$ ./propertytests/model/electionsim -args -sim.schedules 60"},
 	}, nil
 }
