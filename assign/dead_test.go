@@ -40,7 +40,7 @@ func failing(t *testing.T) func(*assign.Assigner) {
 // but for the input.
 func TestDeadTaskTellsOfAllItsAttempts(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		n := newNode(t, s, "a", failing(t))
+		n := newNode(t, s, "a", failing(t), slowly)
 		c := New(t, s)
 		p, err := assign.Submit(t.Context(), c, fatal, "precious")
 		if err != nil {

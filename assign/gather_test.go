@@ -215,7 +215,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 	for _, of := range []string{"submissions", "submissions with keys", "outcomes"} {
 		t.Run(of, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				const tasks = 3000
+				const tasks = 2000
 				ran := newTally()
 				forScheduler, forClient := syncing(s), syncing(s)
 				leader(t, newNode(t, forScheduler, "a", nil, handsOut))
@@ -261,7 +261,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 // connection. Each outcome is stored once under each seal, and each task runs once.
 func TestBatchesWithoutAnAnswer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const tasks = 3000
+		const tasks = 2000
 		ran := newTally()
 		forScheduler, forClient := syncing(s), syncing(s)
 		leader(t, newNode(t, forScheduler, "a", nil, handsOut))

@@ -172,7 +172,7 @@ func TestGroupOutlivesSchedulersAndWorkers(t *testing.T) {
 func TestGroupThatIsNeverClosed(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var completions atomic.Int32
-		a := newNode(t, s, "a", groupWork(t, &completions))
+		a := newNode(t, s, "a", groupWork(t, &completions), slowly)
 		leader(t, a)
 		c, ctx := New(t, s), t.Context()
 		crashed := errors.New("the submitter crashes")

@@ -74,6 +74,9 @@ func workerOnly(s *election.SessionConfig, _ *assign.Config, campaign *bool) {
 
 func follower(_ *election.SessionConfig, _ *assign.Config, campaign *bool) { *campaign = false }
 
+// slowly is for hours of virtual time: its beats and pings are seldom.
+func slowly(s *election.SessionConfig, _ *assign.Config, _ *bool) { s.TTL = time.Minute }
+
 func slots(n int) nodeOption {
 	return func(_ *election.SessionConfig, a *assign.Config, _ *bool) { a.Slots = n }
 }
@@ -104,7 +107,7 @@ func newNode(t *testing.T, s dialer, name string, register func(*assign.Assigner
 	}))
 	var err error
 	n.nc, err = s.Connect(append(n.link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),
-		nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2),
+		nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(sc.TTL/4), nats.MaxPingsOutstanding(2),
 		nats.Name(name),
 		nats.FlusherTimeout(time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestASubmissionOfALaterVersion(t *testing.T) {
 		put(t, nc, "c.later", "Task-Attempt", "1.1", "half")
 		put(t, nc, "t.gone", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`) // of nobody: this is tidied
 		put(t, nc, "q.later", "Task", `{"v":2,"kind":"echo","new":{}}`, "x")
-		a := newNode(t, s, "a", failsOnce(t, k))
+		a := newNode(t, s, "a", failsOnce(t, k), slowly)
 		leader(t, a)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()

@@ -148,7 +148,7 @@ func TestNamesThatComeAndGo(t *testing.T) {
 func TestRolesOfACrashedProcess(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
-		cfg.TTL = time.Minute
+		cfg.TTL = natskv.DefaultMaxTTL // so that a day has few beats
 		leader := open(t, s, cfg)
 		lead(t, leader, election.RoleConfig{Role: "ours"})
 		o := observe(t, s)
@@ -214,7 +214,7 @@ func TestInstanceComesBack(t *testing.T) {
 func TestWantedRoleIsRemembered(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
-		cfg.TTL = time.Minute
+		cfg.TTL = natskv.DefaultMaxTTL // so that a day has few beats
 		session := open(t, s, cfg)
 		e, term := lead(t, session, election.RoleConfig{Role: "wanted"})
 		if err := e.Pause(t.Context()); err != nil {

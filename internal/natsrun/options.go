@@ -1,6 +1,8 @@
 package natsrun
 
 import (
+	"time"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -26,6 +28,10 @@ type Options struct {
 	Configure func(*server.Options)
 }
 
+// neverSynced is how often a server in a bubble syncs its files. No power fails there, a stop
+// writes everything, and every sync of an hour of virtual time would be waited for in real time.
+const neverSynced = 365 * 24 * time.Hour
+
 // serverOptions are the options of the next start: port 0 has become the port of the first start.
 func (o Options) serverOptions(storeDir string, port int) *server.Options {
 	so := &server.Options{
@@ -38,6 +44,9 @@ func (o Options) serverOptions(storeDir string, port int) *server.Options {
 		JetStream:  true,
 		StoreDir:   storeDir,
 		SyncAlways: o.SyncAlways,
+	}
+	if o.VirtualTime {
+		so.SyncInterval = neverSynced
 	}
 	if o.Configure != nil {
 		o.Configure(so)
