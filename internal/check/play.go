@@ -12,9 +12,10 @@ func plays() []step {
 	}
 	return []step{
 		{line: more + "^Test(Election|BucketLosesWrites|AdoptedBucket|RemovedRoles|ClaimsTogether|BlamedSessions)$ " +
-			"./propertytests/model/electionsim -args -sim.schedules 1850 -sim.seed 1001"},
+			"./propertytests/model/electionsim -args -sim.schedules 2000 -sim.seed 1001"},
 		storms("TestBubbleStorms", "40"),
 		storms("TestTasksStorms", "20"), // a tenth of these are of tasks
+		{line: more + "^TestTasksSchedulerLostAtEveryWrite$ ./propertytests/live -args -live.thirds 2,3"},
 		{line: more + "^TestCandidatesAtRest$ ./propertytests/live -args -live.candidates 100"},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,53 +26,69 @@ import (
 // come.
 const boundaries = 30
 
-// everyMoment has a long run lose a process at every write at each of three moments.
-var everyMoment = flag.Bool("live.every", false, "lose the scheduler of tasks at every write at each of three moments")
+// everyMoment has a long run lose a process at every write at each of three moments. thirds are
+// those of the writes at which other runs lose it.
+var (
+	everyMoment = flag.Bool("live.every", false, "lose the scheduler of tasks at every write at each of three moments")
+	thirds      = flag.String("live.thirds", "1", "lose it at these of each three writes: 1, 2, 3")
+)
 
-// stride is how far apart the writes are at which a process is lost at one of three moments: with 3
-// it is lost at every write, at one of the moments, in turn. The race detector makes each run ten
-// times as long.
-func stride() int {
+// A lossPlan is at which writes a process is lost: the first of them for a moment, and how far the
+// next ones are apart.
+type lossPlan struct{ first, apart int }
+
+// lossPlans are those for the i-th of three moments. At each write the process is lost at one of
+// the moments, in turn. The race detector makes each run ten times as long.
+func lossPlans(i int) (plans []lossPlan) {
 	switch {
 	case race.Enabled:
-		return 42
+		return []lossPlan{{1 + i, 42}}
 	case *everyMoment:
-		return 1
+		return []lossPlan{{1, 1}}
 	}
-	return 3
+	for third := range 3 {
+		if strings.Contains(*thirds, strconv.Itoa(third+1)) {
+			plans = append(plans, lossPlan{1 + third + 3*i, 9})
+		}
+	}
+	return plans
 }
 
 // TestTasksSchedulerLostAtEveryWrite: the scheduler's process is lost at its n-th write into the
 // stream, for each n: before the write is sent, when it is stored and not acknowledged, or with all
 // that it sends being held, to be let go when its successor has done the work. Then the same with
-// its successor. Each n has one of these moments, in turn, and with -live.every all of them. A
-// scenario with every kind of write ends as it must.
+// its successor. Each n has one of these moments, in turn, and with -live.every all of them. Of
+// each three writes one has its turn, and with -live.thirds others. A scenario with every kind of
+// write ends as it must.
 func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 	for _, successor := range []bool{false, true} {
 		families := map[string]bool{}
 		for i, moment := range []tasks.Moment{tasks.Before, tasks.After, tasks.Delayed} {
-			step := stride()
 			who := "scheduler"
 			if successor {
 				who = "successor"
 			}
 			t.Run(fmt.Sprintf("%s/%v", who, moment), func(t *testing.T) {
-				began := time.Now()
-				n := 1 + i%step
-				for fired := true; fired && !t.Failed(); n += step {
-					natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-						for i := 0; i < 12 && fired && !t.Failed(); i++ { // a server serves some
-							if i > 0 {
-								n += step
+				for _, p := range lossPlans(i) {
+					began := time.Now()
+					n := p.first
+					for fired := true; fired && !t.Failed(); n += p.apart {
+						natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+							for i := 0; i < 12 && fired && !t.Failed(); i++ { // a server serves some
+								if i > 0 {
+									n += p.apart
+								}
+								name := fmt.Sprint("n", n)
+								snip := tasks.NewSnip(name, moment, n)
+								fired = loseAt(t, s, name, jetstream.MemoryStorage, snip, successor, families)
 							}
-							name := fmt.Sprint("n", n)
-							fired = loseAt(t, s, name, jetstream.MemoryStorage, tasks.NewSnip(name, moment, n), successor, families)
-						}
-					})
-				}
-				t.Logf("%d writes in %v: %v", n-step-1, time.Since(began).Round(time.Millisecond), families)
-				if n < boundaries {
-					t.Errorf("the scenario makes %d writes: that is too few to prove anything", n)
+						})
+					}
+					took := time.Since(began).Round(time.Millisecond)
+					t.Logf("from write %d to %d in %v: %v", p.first, n-p.apart-1, took, families)
+					if n < boundaries {
+						t.Errorf("the scenario makes %d writes: that is too few to prove anything", n)
+					}
 				}
 			})
 		}

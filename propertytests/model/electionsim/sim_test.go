@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 1000,
+	schedules = flag.Int("sim.schedules", 300,
 		"how many schedules to play; a third as many lose writes, as many are of an adopted bucket, and a tenth have claims "+
 			"that go together")
 	first = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
@@ -23,11 +23,8 @@ var (
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(2000) // a few megabytes live at a time: to look through them less often saves a fifth
 	flag.Parse()
-	if race.Enabled {
+	if race.Enabled || testing.Short() {
 		*schedules = min(*schedules, 300)
-	}
-	if testing.Short() {
-		*schedules = min(*schedules, 1000)
 	}
 	n := *schedules / 3
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.nofailfile": "true"} {
