@@ -33,7 +33,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 	case ended:
 		info.LastSeen = max(info.Since, 0)
 	}
-	if r.Form == record.FormRecord {
+	if r.Form == record.FormRecord || r.Form == record.FormRemoved {
 		info.TTL = r.Role.TTL()
 		info.Vacant, info.By, info.Reason, info.Next = r.Role.Vacant, r.Role.By, r.Role.Reason, r.Role.Next
 	}
@@ -52,12 +52,12 @@ func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Ca
 	return all
 }
 
-// roleInfos are the roles that have a record or a candidate, by name. One that was removed has
-// none.
+// roleInfos are the roles that have a record or a candidate, by name, and those that left when they
+// were given up, as long as the marker of that is there.
 func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 	var all []RoleInfo
 	for _, r := range v.Roles() {
-		if known(r) || len(v.Order(now, r)) > 0 {
+		if known(r) || leaving(v, r, now) || len(v.Order(now, r)) > 0 {
 			all = append(all, roleInfo(v, r, now))
 		}
 	}
@@ -68,6 +68,13 @@ func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 // known reports whether something stands in the bucket that tells of r, but for its removal.
 func known(r *protocol.RoleView) bool {
 	return r.Revision != 0 && r.Form != record.FormRemoved && r.Form != record.FormNone
+}
+
+// leaving reports whether r left the bucket when its leader gave it up, since nobody wanted it and
+// many roles were vacant, and the marker of that is still there.
+func leaving(v *protocol.View, r *protocol.RoleView, now record.Instant) bool {
+	left, removed := v.MarkerLeaves(r)
+	return removed && now < left && r.Role.By != ""
 }
 
 // memberInfos are the members whose session is not known to be dead, by class and name.

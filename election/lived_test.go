@@ -117,6 +117,14 @@ func TestNamesThatComeAndGo(t *testing.T) {
 		if info, ok := o.Role("job.1"); !ok || !info.Vacant || info.By != "b" {
 			t.Errorf("an early role: %t, %+v", ok, info)
 		}
+		natstest.Eventually(t, "the last one is shown as vacant", time.Minute, func() (bool, string) {
+			for _, info := range o.Roles() {
+				if info.Role == last {
+					return info.Vacant && info.By == "b" && info.Reason != "", sprint(info)
+				}
+			}
+			return false, "it is not shown"
+		})
 		cycle(last) // over the marker
 		time.Sleep(10 * time.Minute)
 		cycle(last) // and over nothing

@@ -20,7 +20,7 @@ type KeptReason string
 
 // The reasons.
 const (
-	KeptLed    KeptReason = "led"    // somebody leads the role, or may do so
+	KeptLed    KeptReason = "led"    // somebody leads the role, or may do so: its session has not ended
 	KeptForced KeptReason = "forced" // it was taken by force: its former leader may not know yet
 	KeptRecent KeptReason = "recent" // it is vacant for less than the longest TTL of the bucket
 	KeptWanted KeptReason = "wanted" // a live member takes part in it
@@ -34,7 +34,8 @@ type RoleKeptError struct {
 	Reason KeptReason
 	// By is the instance that leads or wants the role, or has led it; empty if none is known.
 	By string
-	// Wait is when a role that is vacant for too short a time may be removed.
+	// Wait is when a role may be removed that is vacant for too short a time, or whose leader's lease
+	// is gone for too short a time; 0 if that is not known.
 	Wait time.Duration
 }
 
@@ -43,8 +44,12 @@ func (e *RoleKeptError) Error() string {
 	switch {
 	case e.Reason == KeptLed && e.By == "":
 		text = "its record cannot be read or is gone, so somebody may lead it: look at it again later"
+	case e.Reason == KeptLed && e.Wait > 0:
+		text = fmt.Sprintf("the lease of %s is gone, and it may not know that yet: try again in %v", e.By,
+			e.Wait.Round(time.Second))
 	case e.Reason == KeptLed:
-		text = fmt.Sprintf("%s leads it, or did so last: stop the processes that take part in it first", e.By)
+		text = fmt.Sprintf("%s leads it, or its session has not ended yet: stop the processes that take part in it first; "+
+			"the lease of one that has crashed leaves after ten of its TTLs or a minute", e.By)
 	case e.Reason == KeptForced:
 		text = fmt.Sprintf("it was taken from %s by force: it leaves by itself after a day, or can be removed when a "+
 			"process has led it and has given it up", e.By)
@@ -59,21 +64,33 @@ func (e *RoleKeptError) Error() string {
 func (e *RoleKeptError) Is(target error) bool { return target == ErrRoleKept }
 
 // Remove removes the record of a role at once, which else leaves by itself a day after the last
-// term at the latest. It is refused unless the role was given up in order, has been vacant for the
-// longest TTL of the bucket, and no live member takes part in it. A process that wants the role
-// later claims it without a wait, at a higher epoch than before.
+// term at the latest. It is refused if a live member takes part in the role, and unless one of
+// these holds:
+//
+//   - The role was given up in order, and has been vacant for the longest TTL of the bucket. A
+//     process that wants it later claims it without a wait.
+//   - The session that holds it has ended, or its lease is gone, which has expired then, for the
+//     longest TTL. Such a role stays where no member may write it. A process that wants it within
+//     two of these waits for a TTL.
+//
+// Either way epochs continue above those before.
 //
 // Remove writes the role's record by compare-and-swap, and needs the permission for it. Errors:
 // ErrUnknownRole, RoleKeptError, ErrPermission, ErrUnproven when no answer came.
 func (o *Observer) Remove(ctx context.Context, role string) error {
-	revision, err := o.Removable(role)
+	revision, ended, err := o.removable(role)
 	if err != nil {
 		return err
 	}
-	rec := record.Role{V: record.Version, TTLms: o.bucket.MaxTTL().Milliseconds(), Vacant: true, Reason: "removed"}
-	r, err := o.write(ctx, natskv.Write{
-		Key: record.RoleKey(role), Value: record.Encode(rec), Delete: true, Expect: revision, TTL: o.bucket.MaxTTL(),
-	})
+	longest := o.bucket.MaxTTL()
+	rec := record.Role{V: record.Version, TTLms: longest.Milliseconds(), Vacant: true, Reason: "removed"}
+	w := natskv.Write{
+		Key: record.RoleKey(role), Value: record.Encode(rec), Delete: true, Expect: revision, TTL: longest,
+	}
+	if ended { // others wait for its leader, of whose end they may know nothing
+		w.Value, w.TTL = nil, view.Tombstone(longest)
+	}
+	r, err := o.write(ctx, w)
 	if r.Outcome == natskv.Refused {
 		return &RoleKeptError{Role: role, Reason: KeptChanged}
 	}
@@ -82,6 +99,12 @@ func (o *Observer) Remove(ctx context.Context, role string) error {
 
 // Removable returns the revision of a role that Remove would remove now, or the error of Remove.
 func (o *Observer) Removable(role string) (revision uint64, err error) {
+	revision, _, err = o.removable(role)
+	return revision, err
+}
+
+// removable is Removable, and reports whether the role is held by a session that has ended.
+func (o *Observer) removable(role string) (revision uint64, ended bool, err error) {
 	o.read(func(v *protocol.View, now record.Instant) {
 		r := v.Role(role)
 		if r == nil || !known(r) {
@@ -92,8 +115,8 @@ func (o *Observer) Removable(role string) (revision uint64, err error) {
 		why, by, until := v.Removal(now, r)
 		kept.By = by
 		switch why {
-		case view.Removable:
-			revision = r.Revision
+		case view.Removable, view.RemovalEnded:
+			revision, ended = r.Revision, why == view.RemovalEnded
 			return
 		case view.RemovalForced:
 			kept.Reason = KeptForced
@@ -103,10 +126,13 @@ func (o *Observer) Removable(role string) (revision uint64, err error) {
 			kept.Reason = KeptWanted
 		default:
 			kept.Reason = KeptLed
+			if until > 0 {
+				kept.Wait = until.Sub(now)
+			}
 		}
 		err = kept
 	})
-	return revision, err
+	return revision, ended, err
 }
 
 // write carries out a conditional write of an operator. Without an answer the error is

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -14,6 +16,7 @@ import (
 type removalDoc struct {
 	Kind    string
 	Removed []string
+	Ended   []struct{ Role, Message string }
 	Kept    []struct{ Role, Reason, By string }
 	DryRun  bool `json:"dry_run"`
 }
@@ -69,5 +72,48 @@ func TestRolesRm(t *testing.T) {
 	}
 	if out := p.ok("roles", "-o", "name").out; out != "former-1\nwanted\n" {
 		t.Errorf("roles that are left: %q", out)
+	}
+}
+
+// TestRolesRmOfTheDead: the role of a process that has crashed is kept as long as its lease may
+// live, and is removed when it has expired, with the reason: no member is there that would give it
+// up.
+func TestRolesRmOfTheDead(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles", "--max-ttl", "2s")
+	nc := p.connect()
+	crashes, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: "a", TTL: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := crashes.Open(t.Context(), nc); err != nil {
+		t.Fatal(err)
+	}
+	leads(t, contend(t, crashes, election.RoleConfig{Role: "theirs"}))
+	nc.Close()
+	r := p.run("roles", "rm", "theirs", "--yes")
+	if r.code != cli.ExitFailed || !strings.Contains(r.errors, "its session has not ended yet") {
+		t.Errorf("its lease lives: exit %d, %s", r.code, r.errors)
+	}
+	js, err := jetstream.New(p.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "roles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.Delete(t.Context(), "c.lease.a"); err != nil { // the server does it after a minute at the earliest
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "it may be removed", patience, func() (bool, string) {
+		r := p.run("roles", "rm", "theirs", "--dry-run")
+		return r.code == 0 && strings.Contains(r.out, "the lease of a has expired"), r.out + r.errors
+	})
+	d := document[removalDoc](t, p.ok("roles", "rm", "theirs", "--yes", "-o", "json").out)
+	if !slices.Equal(d.Removed, []string{"theirs"}) || len(d.Ended) != 1 ||
+		d.Ended[0].Message != "the lease of a has expired" {
+		t.Errorf("%+v", d)
 	}
 }

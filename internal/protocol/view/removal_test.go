@@ -33,6 +33,19 @@ func TestRemoval(t *testing.T) {
 		"its leader is dead": {func(w *watcher) {
 			w.sees(record.LeaseKey(b), 70, leaseOf(50, "n", record.Killed))
 			w.sees("c.role.r", 60, record.Role{V: 1, ID: "b", Session: 50, TTLms: 1000})
+		}, RemovalEnded, "b"},
+		"its leader has a later session": {func(w *watcher) {
+			w.sees(record.LeaseKey(b), 70, leaseOf(70, "n", record.Live))
+			w.sees("c.role.r", 60, record.Role{V: 1, ID: "b", Session: 50, TTLms: 1000})
+		}, RemovalEnded, "b"},
+		"its leader is dead, and another one wants it": {func(w *watcher) {
+			wants(w, record.Idle)
+			w.sees("c.role.r", 60, record.Role{V: 1, ID: "c", Session: 55, TTLms: 1000})
+			w.sees(record.LeaseKey(record.Peer{Class: record.Candidate, Instance: "c"}), 70, leaseOf(55, "m", record.Killed))
+		}, RemovalWanted, "b"},
+		"the lease of its leader cannot be read": {func(w *watcher) {
+			w.sees(record.LeaseKey(b), 50, "{")
+			w.sees("c.role.r", 60, record.Role{V: 1, ID: "b", Session: 50, TTLms: 1000})
 		}, RemovalLed, "b"},
 		"deleted": {func(w *watcher) { w.sees("c.role.r", 60, nil) }, RemovalLed, ""},
 		"forced":  {func(w *watcher) { w.sees("c.role.r", 60, forced) }, RemovalForced, "a"},
@@ -59,5 +72,31 @@ func TestRemoval(t *testing.T) {
 		if why, _, until := w.Removal(almost, r); why != RemovalRecent || until != r.Seen.Add(w.MaxTTL) {
 			t.Errorf("%s, for too short a time: %d until %v", name, why, until)
 		}
+	}
+}
+
+// TestRemovalAfterALostLease: a session whose lease is gone may not know it. The role may be
+// removed once that is so for the longest lease time; or at once where not even the marker is left,
+// which stays for longer.
+func TestRemovalAfterALostLease(t *testing.T) {
+	a, b := record.Peer{Class: record.Candidate, Instance: "a"}, record.Peer{Class: record.Candidate, Instance: "b"}
+	w := newWatcher()
+	w.sees(record.LeaseKey(a), 50, leaseOf(50, "n", record.Live))
+	w.sees("c.role.r", 60, record.Role{V: 1, ID: "a", Session: 50, TTLms: 1000})
+	w.sees("c.role.s", 61, record.Role{V: 1, ID: "b", Session: 40, TTLms: 1000})
+	r, s := w.Role("r"), w.Role("s")
+	if why, by, until := w.Removal(w.now, r); why != RemovalLed || by != "a" || until != 0 {
+		t.Errorf("its leader lives: %d by %q until %v", why, by, until)
+	}
+	w.sees(record.LeaseKey(a), 70, nil)
+	gone := w.Peer(a).Seen.Add(w.MaxTTL)
+	if why, by, until := w.Removal(gone-1, r); why != RemovalLed || by != "a" || until != gone {
+		t.Errorf("its lease was removed a moment ago: %d by %q until %v, want %v", why, by, until, gone)
+	}
+	if why, _, _ := w.Removal(gone, r); why != RemovalEnded {
+		t.Errorf("its lease was removed a longest lease time ago: %d", why)
+	}
+	if why, _, _ := w.Removal(w.now, s); w.Peer(b).Form != record.FormNone || why != RemovalEnded {
+		t.Errorf("its leader has no lease: %d", why)
 	}
 }

@@ -33,7 +33,7 @@ type Counts struct {
 	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
 	// roles that were removed; claims of those; removals that came too late; vacancies written again
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
-	Unwanted, Abandoned                          int
+	Unwanted, Abandoned, RemovedHeld             int // RemovedHeld: by a session that had ended
 	GuardAdmitted, GuardRefused                  int // writes to guarded resources
 	GuardDeposed, GuardOutlived                  int // refused after those of a later term, and of a later bucket
 	GuardAfterLoss                               int // refused, where the record of either term was lost
@@ -126,6 +126,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Abandoned, d.Abandoned},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
+		{&c.RemovedHeld, d.RemovedHeld},
 		{&c.GuardDeposed, d.GuardDeposed},
 		{&c.GuardOutlived, d.GuardOutlived},
 		{&c.GuardAfterLoss, d.GuardAfterLoss},

@@ -33,7 +33,16 @@ var left = []mutants.Mutant{
 		{"\t\tif p.Belongs() {\n\t\t\treturn RemovalWanted", "\t\tif false {\n\t\t\treturn RemovalWanted"},
 	}, By: &beside},
 	{Name: "a role is removed that was vacated a moment ago", Edits: []mutants.Edit{
-		{"until = r.Seen.Add(v.MaxTTL); now < until {", "until = r.Seen.Add(v.MaxTTL); false {"},
+		{"\tcase now < until:\n\t\treturn RemovalRecent", "\tcase false:\n\t\treturn RemovalRecent"},
+	}, By: &beside},
+	{Name: "a role is removed whose leader may live", Edits: []mutants.Edit{
+		{"record.FormRecord || held && gone == Never:", "record.FormRecord:"},
+	}, By: &beside},
+	{Name: "a lease that is gone has been so for long", Edits: []mutants.Edit{
+		{
+			"\t\treturn p.Seen.Add(v.MaxTTL), true\n\tcase record.FormNone:",
+			"\t\treturn p.Seen, true\n\tcase record.FormNone:",
+		},
 	}, By: &beside},
 	{Name: "the vacancy of a role that is wanted expires", Edits: []mutants.Edit{
 		{"\t\t\tm.keepVacancy(r)\n", "\t\t\t_ = m.keepVacancy\n"},

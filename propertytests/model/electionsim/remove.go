@@ -25,12 +25,12 @@ func (w *world) lookAt(role string, until time.Duration) {
 		if w.now > until || w.store.deleted {
 			return
 		}
-		if revision := w.removable(role); revision != 0 {
+		if revision, ended := w.removable(role); revision != 0 && (!ended || w.chance(200)) {
 			delay := w.between(0, 500*time.Millisecond)
 			if w.chance(200) {
 				delay *= 20 // members come back meanwhile
 			}
-			w.after(delay, func() { w.removeRole(role, revision) })
+			w.after(delay, func() { w.removeRole(role, revision, ended) })
 			return
 		}
 		w.lookAt(role, until)
@@ -38,8 +38,8 @@ func (w *world) lookAt(role string, until time.Duration) {
 }
 
 // removable is the revision of a role that may be removed, by what stands in the bucket, 0 if it
-// may not.
-func (w *world) removable(role string) uint64 {
+// may not; and whether a session holds it that has ended.
+func (w *world) removable(role string) (revision uint64, ended bool) {
 	v, n := view.New[struct{}, struct{}](MaxTTL), view.News[struct{}, struct{}]{}
 	v.BeginWatch(view.Watch{Wide: true}, record.Peer{})
 	for _, c := range w.store.snapshot(w.store.next()) {
@@ -48,24 +48,30 @@ func (w *world) removable(role string) uint64 {
 	v.EndSnapshot(record.Instant(w.now), nil, &n)
 	r := v.Role(role)
 	if r == nil {
-		return 0
+		return 0, false
 	}
-	if why, _, _ := v.Removal(record.Instant(w.now), r); why != view.Removable {
-		return 0
+	switch why, _, _ := v.Removal(record.Instant(w.now), r); why {
+	case view.Removable:
+		return r.Revision, false
+	case view.RemovalEnded:
+		return r.Revision, true
 	}
-	return r.Revision
+	return 0, false
 }
 
-func (w *world) removeRole(role string, revision uint64) {
+func (w *world) removeRole(role string, revision uint64, ended bool) {
 	vacancy := record.Encode(record.Role{V: record.Version, TTLms: MaxTTL.Milliseconds(), Vacant: true, Reason: "removed"})
-	c := w.store.write(w.now, protocol.Write{
-		Key: record.RoleKey(role), Value: vacancy, Delete: true, Expect: revision, TTL: MaxTTL,
-	})
+	x := protocol.Write{Key: record.RoleKey(role), Value: vacancy, Delete: true, Expect: revision, TTL: MaxTTL}
+	if ended {
+		x.Value, x.TTL = nil, view.Tombstone(MaxTTL)
+	}
+	c := w.store.write(w.now, x)
 	if c == nil {
 		w.Counts.KeptRoles++
 		return
 	}
 	w.Counts.Removed++
+	w.Counts.RemovedHeld += count(ended)
 	w.committed(c)
 }
 

@@ -32,6 +32,7 @@ func TestRemovedRoles(t *testing.T) {
 		"removals that came too late": total.KeptRoles - total.Schedules/1000,
 		"vacancies written again":     total.KeptVacancies - total.Schedules/50,
 		"roles removed by who led":    total.Unwanted - total.Schedules/10,
+		"roles removed of the dead":   total.RemovedHeld - total.Schedules/100,
 		"roles given up for the dead": total.Abandoned - total.Schedules/50,
 	} {
 		if n < 0 {

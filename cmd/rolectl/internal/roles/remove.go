@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,10 +19,17 @@ import (
 // removal is the JSON document of rolectl roles rm.
 type removal struct {
 	show.Document
-	Bucket  string     `json:"bucket"`
-	Removed []string   `json:"removed"` // with --dry-run: what would be removed
-	Kept    []keptRole `json:"kept"`
-	DryRun  bool       `json:"dry_run"`
+	Bucket  string   `json:"bucket"`
+	Removed []string `json:"removed"` // with --dry-run: what would be removed
+	// Ended are those of them whose record names a leader, and why that leads nothing.
+	Ended  []endedRole `json:"ended,omitempty"`
+	Kept   []keptRole  `json:"kept"`
+	DryRun bool        `json:"dry_run"`
+}
+
+type endedRole struct {
+	Role    string `json:"role"`
+	Message string `json:"message"`
 }
 
 type keptRole struct {
@@ -43,8 +51,12 @@ A role is kept if somebody leads it, if it was taken by force, if it was given u
 or if a live member takes part in it. If one of the named roles is kept, none is removed. A process that wants a removed role
 later claims it without a wait, at a higher epoch.
 
---vacant-for takes every role that nobody has led for that long, and leaves out those that are kept. --dry-run removes
-nothing, and shows what would be removed.`,
+A role of a crashed process stays where no member may write its record. It is removed when the session of that process has
+ended, or its lease has expired for the longest TTL of the bucket: REASON says which. A process that wants it soon after
+waits for a TTL.
+
+--vacant-for takes every role that nobody has led for that long, and leaves out those that are kept. It knows since when
+of a dead session that was ended a moment ago; name the others. --dry-run removes nothing, and shows what would be removed.`,
 		Example: "  rolectl roles rm tenant-7\n  rolectl roles rm --vacant-for 1h --dry-run\n" +
 			"  rolectl roles rm --vacant-for 1h --yes",
 		Args: cli.CheckArgs, ValidArgsFunction: inventory.CompleteRoles(a, -1),
@@ -92,7 +104,7 @@ func (d *removal) choose(s *inventory.View, names []string, vacantFor time.Durat
 	}
 	var kept error
 	for _, r := range all {
-		if len(names) == 0 && (!r.Vacant || r.Age < vacantFor) {
+		if len(names) == 0 && (!r.Vacant && r.State != election.RoleDead || r.Age < vacantFor) {
 			continue
 		}
 		if _, err := s.Removable(r.Role); err != nil {
@@ -101,11 +113,26 @@ func (d *removal) choose(s *inventory.View, names []string, vacantFor time.Durat
 			continue
 		}
 		d.Removed = append(d.Removed, r.Role)
+		if why := whyEnded(r); why != "" {
+			d.Ended = append(d.Ended, endedRole{r.Role, why})
+		}
 	}
 	if len(names) > 0 && kept != nil {
 		return cli.ExitWith(cli.ExitFailed, kept)
 	}
 	return nil
+}
+
+// whyEnded says why the leader that the record of a removable role names leads nothing; "" if it
+// names none.
+func whyEnded(r inventory.RoleState) string {
+	switch {
+	case r.Vacant:
+		return ""
+	case r.State == election.RoleDead:
+		return "the session of its leader ended " + wording.Age(r.Age) + " ago"
+	}
+	return "the lease of " + r.Leader + " has expired"
 }
 
 func (d *removal) keep(err error) {
@@ -145,7 +172,11 @@ func (d *removal) print(a *cli.App) error {
 		done = "would be"
 	}
 	for _, role := range d.Removed {
-		t.Rows = append(t.Rows, show.Row{Name: role, Cells: []string{role, done, ""}})
+		reason := ""
+		if i := slices.IndexFunc(d.Ended, func(e endedRole) bool { return e.Role == role }); i >= 0 {
+			reason = d.Ended[i].Message
+		}
+		t.Rows = append(t.Rows, show.Row{Name: role, Cells: []string{role, done, reason}})
 	}
 	for _, k := range d.Kept {
 		reason := k.Reason
