@@ -34,7 +34,7 @@ func TestCopiedBucket(t *testing.T) {
 		if _, err := election.Observe(t.Context(), nc, bucket); !errors.Is(err, election.ErrCopiedBucket) {
 			t.Errorf("an observer: %v", err)
 		}
-		a, err := (natskv.Reach{}).Owner(nc, bucket).Adopt(t.Context())
+		a, err := (natskv.Reach{}).Owner(nc, bucket).Adopt(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

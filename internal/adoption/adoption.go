@@ -15,7 +15,8 @@ type Step int
 
 // The steps, in their order.
 const (
-	Mark     Step = iota // nobody opens the bucket any more
+	Remake   Step = iota // a missing bucket is created from its backup, marked; only if there is one
+	Mark                 // nobody opens the bucket any more
 	Revoke               // every lease that is alive is revoked, now and until the purge
 	Wait                 // L_max, after which no session is trusted
 	Purge                // every record goes, and the revisions rise
@@ -23,7 +24,9 @@ const (
 )
 
 func (s Step) String() string {
-	return [...]string{"mark the bucket", "revoke the leases", "wait", "purge", "give it an identity"}[s]
+	return [...]string{
+		"create the bucket if it is missing", "mark the bucket", "revoke the leases", "wait", "purge", "give it an identity",
+	}[s]
 }
 
 // Config describes an adoption.
@@ -31,6 +34,9 @@ type Config struct {
 	Conn   *nats.Conn
 	Reach  natskv.Reach
 	Bucket string
+	// Backup, if set, is one of the bucket. A bucket that is missing is created as the backup says,
+	// and epochs continue above all that were given since the backup, too.
+	Backup *natskv.Backup
 	// Before, if set, is called before each step. An error interrupts the adoption there.
 	Before func(Step) error
 }
@@ -41,12 +47,15 @@ type Result struct {
 	// Floor is the first revision of the bucket. Revoked counts the leases that were alive.
 	Floor   uint64
 	Revoked int
-	// Waited is L_max of the bucket.
+	// Remade says that the bucket was missing.
+	Remade bool
+	// Waited is L_max of the bucket, or of its backup if that is longer.
 	Waited time.Duration
 }
 
-// Run adopts a bucket. It takes L_max of the bucket and a moment. Errors: those of natskv's Adopt,
-// ErrAdoptedByAnother, ctx's. After an error the bucket stays marked: run it again.
+// Run adopts a bucket, or restores it if there is a backup. It takes L_max of the bucket and a
+// moment. Errors: those of natskv's Remake and Adopt, ErrAdoptedByAnother, ctx's. After an error
+// the bucket stays marked: run it again.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	before := func(s Step) error {
 		if cfg.Before == nil {
@@ -54,10 +63,20 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		}
 		return cfg.Before(s)
 	}
+	owner, remade := cfg.Reach.Owner(cfg.Conn, cfg.Bucket), false
+	if cfg.Backup != nil {
+		err := before(Remake)
+		if err == nil {
+			remade, err = owner.Remake(ctx, cfg.Backup)
+		}
+		if err != nil {
+			return Result{}, err
+		}
+	}
 	if err := before(Mark); err != nil {
 		return Result{}, err
 	}
-	a, err := cfg.Reach.Owner(cfg.Conn, cfg.Bucket).Adopt(ctx)
+	a, err := owner.Adopt(ctx, cfg.Backup)
 	if err != nil {
 		return Result{}, err
 	}
@@ -79,8 +98,12 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := before(Wait); err != nil {
 		return Result{}, err
 	}
+	wait := a.Bucket().MaxTTL()
+	if cfg.Backup != nil { // sessions of the bucket that was lost may have had longer TTLs than one made since allows
+		wait = max(wait, cfg.Backup.MaxTTL())
+	}
 	select {
-	case <-time.After(a.Bucket().MaxTTL()):
+	case <-time.After(wait):
 	case <-ctx.Done():
 		return Result{}, fmt.Errorf("wait for the sessions: %w", context.Cause(ctx))
 	}
@@ -98,5 +121,5 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Identity: identity, Floor: floor, Revoked: r.revoked(), Waited: a.Bucket().MaxTTL()}, nil
+	return Result{Identity: identity, Floor: floor, Revoked: r.revoked(), Remade: remade, Waited: wait}, nil
 }

@@ -13,6 +13,12 @@
 // that cannot be read. And a process that opens an adopted bucket takes no role for free before
 // L_max.
 //
+// A restoration is an adoption that begins before the bucket is there. It creates the missing
+// bucket already marked, with the configuration that a backup names, and brings back no record:
+// every one would be removed again. So at no moment can a process open the bucket in the state of
+// the backup, and be given an epoch that was given since. A bucket that exists is never removed for
+// it.
+//
 // An adoption that is interrupted leaves the mark, and the next one begins with the first step. Of
 // two at a time the later one counts, and the other one fails. If its purge is under way then, it
 // removes nothing of the adopted bucket: the later floor is the higher one.

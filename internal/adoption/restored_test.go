@@ -1,7 +1,8 @@
 package adoption_test
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,150 +10,123 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/adoption"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 const stream = "KV_" + bucket
 
-// TestRestoredBucket: the sequence of the manual for a backup: stop the members, remove the bucket,
-// restore it, adopt it. Terms began after the backup, and one leader was not stopped: it is cut off
-// until all is over. No two terms are valid at once, and epochs continue above all that were given.
-func TestRestoredBucket(t *testing.T) {
-	for name, forgotten := range map[string]bool{"all stopped": false, "the leader cut off": true} {
-		t.Run(name, func(t *testing.T) {
-			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				f, operator := newFleet(t, s), natstest.Connect(t, s)
-				first := f.start("first")
-				early := f.led("somebody leads", 0)
-				b := backUp(t, operator)
-				first()
-				link := s.Link()
-				last := f.start("last", append(link.Options(), nats.MaxReconnects(-1),
-					nats.ReconnectWait(50*time.Millisecond), nats.PingInterval(time.Second), nats.ReconnectBufSize(-1))...)
-				late := f.led("somebody leads after the backup", early.Epoch()+1)
-				if forgotten {
-					link.Cut()
-				} else {
-					last()
+// TestBucketRestore: a bucket is restored from a backup while processes take part in it. Terms have
+// begun since the backup, and one process leads. It stays connected throughout, or is cut off from
+// a step on. Others are started again as a supervisor starts them. The bucket is there, or it was
+// removed, or somebody has made another one since; and the operator's program is interrupted before
+// each step. No two terms are valid at once, epochs rise all the time, and somebody leads again.
+func TestBucketRestore(t *testing.T) {
+	steps := []adoption.Step{
+		adoption.Remake, adoption.Mark, adoption.Revoke, adoption.Wait, adoption.Purge, adoption.Identify,
+	}
+	for _, found := range []string{"kept", "removed", "made since"} {
+		for _, cut := range append([]adoption.Step{-1}, steps...) {
+			for _, crash := range append([]adoption.Step{-1}, steps...) {
+				if crash >= 0 && (int(cut)+int(crash)+len(found))%6 != 0 {
+					continue // a sixth of the pairs, with each cut and each crash
 				}
-				js, err := jetstream.New(operator)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := js.DeleteStream(t.Context(), stream); err != nil {
-					t.Fatal(err)
-				}
-				b.restore(t, operator)
-				result, err := adoption.Run(t.Context(), adoption.Config{Conn: operator, Bucket: bucket})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if result.Floor <= late.Epoch() {
-					t.Errorf("floor %d after epoch %d, which is not in the backup", result.Floor, late.Epoch())
-				}
-				f.start("next")
-				f.led("somebody leads the restored bucket", result.Floor)
-				link.Heal()
-				time.Sleep(3 * ttl)
-				f.check()
-			})
-		})
+				t.Run(fmt.Sprint(found, " cut ", int(cut), " crash ", int(crash)), func(t *testing.T) {
+					natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) { restored(t, s, found, cut, crash) })
+				})
+			}
+		}
 	}
 }
 
-// snapshot is a backup of a stream, as the server sends it.
-type snapshot struct {
-	Config json.RawMessage     `json:"config"`
-	State  json.RawMessage     `json:"state"`
-	Error  *jetstream.APIError `json:"error,omitempty"`
-	chunks [][]byte
-}
-
-func ask(t *testing.T, nc *nats.Conn, subject string, question []byte, answer any) {
-	t.Helper()
-	m, err := nc.Request(subject, question, time.Minute)
-	if err != nil {
-		t.Fatal(err)
+func restored(t *testing.T, s *natsrun.Server, found string, cut, crash adoption.Step) {
+	f, operator := newFleet(t, s), natstest.Connect(t, s)
+	first := f.start("first")
+	early := f.led("somebody leads", 0)
+	b := backUp(t, operator)
+	first()
+	link := s.Link()
+	again := append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.PingInterval(time.Second), nats.ReconnectBufSize(-1))
+	last := f.start("last", again...)
+	late := f.led("somebody leads after the backup", early.Epoch()+1)
+	if found == "made since" {
+		last() // a bucket that is removed and made by hand has two leaders if one is not stopped
 	}
-	if err := json.Unmarshal(m.Data, answer); err != nil {
-		t.Fatalf("%s: %s: %v", subject, m.Data, err)
-	}
-}
-
-func backUp(t *testing.T, nc *nats.Conn) (b snapshot) {
-	t.Helper()
-	inbox := nc.NewInbox()
-	sub, err := nc.SubscribeSync(inbox)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask(t, nc, "$JS.API.STREAM.SNAPSHOT."+stream, []byte(`{"deliver_subject":"`+inbox+`","no_consumers":true}`), &b)
-	if b.Error != nil {
-		t.Fatal(b.Error)
-	}
-	for {
-		m, err := sub.NextMsg(time.Minute)
+	if found != "kept" {
+		js, err := jetstream.New(operator)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Data) == 0 {
-			if len(b.chunks) == 0 {
-				t.Fatal("the backup is empty")
-			}
-			return b
-		}
-		b.chunks = append(b.chunks, m.Data)
-		if m.Reply == "" { // few are unanswered at a time
-			continue
-		}
-		if err := m.Respond(nil); err != nil {
+		if err := js.DeleteStream(t.Context(), stream); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-// restore brings it back. The server removes the folder of an account after its last stream, and a
-// restoration that comes at that very moment is refused: then it is tried again, as a person would.
-func (b snapshot) restore(t *testing.T, nc *nats.Conn) {
-	t.Helper()
-	for range 30 {
-		refused := b.tryToRestore(t, nc)
-		if refused == nil {
-			return
+	if found == "made since" {
+		time.Sleep(time.Second) // the first revision is the time
+		cfg := natskv.Config{Bucket: bucket, MaxTTL: most - time.Second}
+		if _, err := natskv.Create(t.Context(), operator, cfg); err != nil {
+			t.Fatal(err)
 		}
-		if refused.ErrorCode != restoreFailed {
-			t.Fatal(refused)
-		}
-		time.Sleep(time.Second)
+		f.start("last", again...)
+		late = f.led("somebody leads in the bucket that was made since", late.Epoch()+1)
 	}
-	t.Fatal("the server does not restore it")
-}
-
-const restoreFailed = 10062
-
-func (b snapshot) tryToRestore(t *testing.T, nc *nats.Conn) *jetstream.APIError {
-	t.Helper()
-	question, err := json.Marshal(b)
+	f.start("second")
+	run := func(crash adoption.Step) (adoption.Result, error) {
+		return adoption.Run(t.Context(), adoption.Config{
+			Conn: operator, Bucket: bucket, Backup: b,
+			Before: func(step adoption.Step) error {
+				if step == cut {
+					link.Cut()
+				}
+				if step == crash {
+					return errCrash
+				}
+				return nil
+			},
+		})
+	}
+	remade := false
+	if crash >= 0 {
+		if _, err := run(crash); !errors.Is(err, errCrash) {
+			t.Fatalf("the first attempt ends with %v", err)
+		}
+		remade = crash > adoption.Remake
+		f.start("fresh")
+		time.Sleep(ttl / 2)
+	}
+	result, err := run(-1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var to struct {
-		Subject string              `json:"deliver_subject"`
-		Error   *jetstream.APIError `json:"error"`
+	if want := found == "removed" && !remade; result.Remade != want {
+		t.Errorf("created: %t, want %t", result.Remade, want)
 	}
-	ask(t, nc, "$JS.API.STREAM.RESTORE."+stream, question, &to)
-	if to.Error != nil {
-		return to.Error
+	if result.Floor <= late.Epoch() || result.Waited != most {
+		t.Errorf("floor %d after epoch %d, which is not in the backup; waited %v", result.Floor, late.Epoch(), result.Waited)
 	}
-	for _, chunk := range b.chunks {
-		if _, err := nc.Request(to.Subject, chunk, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+	f.start("next")
+	f.led("somebody leads the restored bucket", result.Floor)
+	link.Heal()
+	time.Sleep(3 * ttl)
+	f.check()
+	if now, err := natskv.Open(t.Context(), operator, bucket); err != nil || found == "removed" && now.MaxTTL() != most {
+		t.Errorf("the bucket: %v", err)
 	}
-	var done struct {
-		Error *jetstream.APIError `json:"error"`
+}
+
+// backUp asks for a backup of the bucket. It returns what "nats stream backup" writes into
+// backup.json: the server's answer.
+func backUp(t *testing.T, nc *nats.Conn) *natskv.Backup {
+	t.Helper()
+	m, err := nc.Request("$JS.API.STREAM.SNAPSHOT."+stream, []byte(`{"deliver_subject":"nowhere"}`), time.Minute)
+	if err != nil {
+		t.Fatal(err)
 	}
-	ask(t, nc, to.Subject, nil, &done)
-	return done.Error
+	b, err := natskv.ReadBackup(bucket, m.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strconv"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Adoption makes a stream that continues the revisions of another bucket, or earlier ones of its
@@ -30,11 +32,12 @@ type Adoption struct {
 var ErrAdoptedByAnother = errors.New("another adoption of the bucket has begun since this one")
 
 // Adopt begins an adoption: it marks the bucket, and repairs in place what can be repaired. An
-// adoption that was begun before is overtaken. Errors: UnfitError for what adopting cannot correct,
-// PermissionError, ErrSlowMark, and those of the API.
-func (o *Owner) Adopt(ctx context.Context) (*Adoption, error) {
+// adoption that was begun before is overtaken. Of, if set, is a backup of the bucket: epochs
+// continue above all that were given since the backup, too. Errors: UnfitError for what adopting
+// cannot correct, PermissionError, ErrSlowMark, and those of the API.
+func (o *Owner) Adopt(ctx context.Context, of *Backup) (*Adoption, error) {
 	for range markTries {
-		if a, err := o.mark(ctx); !errors.Is(err, ErrSlowMark) {
+		if a, err := o.mark(ctx, of); !errors.Is(err, ErrSlowMark) {
 			return a, err
 		}
 	}
@@ -50,32 +53,23 @@ var ErrSlowMark = errors.New("the server took more than half of the bucket's lon
 // mark marks the bucket. Between its mark and its purge an adoption waits for the longest TTL and
 // looks at the mark again. So if its mark was written after we had read the former one, and ours is
 // written within half of that time, it finds ours and purges nothing.
-func (o *Owner) mark(ctx context.Context) (*Adoption, error) {
+func (o *Owner) mark(ctx context.Context, of *Backup) (*Adoption, error) {
 	begun := time.Now()
 	on := connection(o.nc)
 	info, cfg, err := o.info(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("adopt bucket: %w", err)
 	}
-	changes, lasting := map[string]any{}, false
-	for _, r := range rules {
-		switch {
-		case r.fit(o.at.bucket, &info.StreamInfo) || r.adopt:
-		case r.repair == nil:
-			lasting = true
-		default:
-			key, value := r.repair(&info.StreamInfo)
-			changes[key] = value
-		}
-	}
+	changes, lasting := repairs(o.at, &info.StreamInfo)
 	if lasting {
 		return nil, unfit(o.at, &info.StreamInfo, o.nc.ConnectedServerVersion())
 	}
-	meta, repaired := changes["metadata"].(map[string]string)
-	if !repaired {
-		meta = described(&info.StreamInfo, nil)
+	meta := metadata(changes, &info.StreamInfo)
+	least := uint64(0)
+	if of != nil {
+		least = of.floor()
 	}
-	a := &Adoption{owner: o, id: beingAdopted + newID(), floor: floorAfter(info, begun)}
+	a := &Adoption{owner: o, id: beingAdopted + newID(), floor: max(least, floorAfter(info, begun))}
 	meta[metaID], meta[metaFloor] = a.id, strconv.FormatUint(a.floor, 10)
 	changes["metadata"] = meta
 	if err := o.update(ctx, cfg, changes); err != nil {
@@ -114,6 +108,31 @@ func (a *Adoption) Purge(ctx context.Context) (floor uint64, err error) {
 		return 0, err
 	}
 	return a.floor, a.owner.purge(ctx, a.floor)
+}
+
+// repairs are the changes that make a stream fit, and lasting says that it stays unfit. Faults that
+// an adoption corrects by itself do not count.
+func repairs(at place, s *jetstream.StreamInfo) (changes map[string]any, lasting bool) {
+	changes = map[string]any{}
+	for _, r := range rules {
+		switch {
+		case r.fit(at.bucket, s) || r.adopt:
+		case r.repair == nil:
+			lasting = true
+		default:
+			key, value := r.repair(s)
+			changes[key] = value
+		}
+	}
+	return changes, lasting
+}
+
+// metadata is that of a stream after its repairs.
+func metadata(repairs map[string]any, s *jetstream.StreamInfo) map[string]string {
+	if meta, repaired := repairs["metadata"].(map[string]string); repaired {
+		return meta
+	}
+	return described(s, nil)
 }
 
 // aDay is the least time for which the origin may have given revisions that are not in the copy.

@@ -271,17 +271,7 @@ func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error)
 // reads it: the answer to a creation does not name the domain. Two creators never agree on
 // FirstSeq, so the server tells the second that the name is taken.
 func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.StreamConfig) (*streamAnswer, error) {
-	_, err := again(ctx, func() (*streamAnswer, error) {
-		var a streamAnswer
-		err := request(ctx, nc, at, at.api("STREAM.CREATE"), cfg, &a)
-		// The server removes the directories of a deleted stream after it has answered, and may
-		// remove those of a new stream with them. Then nothing was created, and the next attempt
-		// succeeds.
-		if err != nil && !hasCode(err, codeStreamNotMade) {
-			return nil, backoff.Permanent(err)
-		}
-		return &a, err
-	})
+	err := makeStream(ctx, nc, at, cfg)
 	if hasCode(err, codeMaxConsumers) && cfg.MaxConsumers > 0 { // more than the account allows: its own bound applies
 		cfg.MaxConsumers = -1
 		return createStream(ctx, nc, at, cfg)
@@ -296,6 +286,22 @@ func createStream(ctx context.Context, nc *nats.Conn, at place, cfg jetstream.St
 		}
 		return info, err
 	})
+}
+
+// makeStream creates a stream by its configuration.
+func makeStream(ctx context.Context, nc *nats.Conn, at place, cfg any) error {
+	_, err := again(ctx, func() (*streamAnswer, error) {
+		var a streamAnswer
+		err := request(ctx, nc, at, at.api("STREAM.CREATE"), cfg, &a)
+		// The server removes the directories of a deleted stream after it has answered, and may
+		// remove those of a new stream with them. Then nothing was created, and the next attempt
+		// succeeds.
+		if err != nil && !hasCode(err, codeStreamNotMade) {
+			return nil, backoff.Permanent(err)
+		}
+		return &a, err
+	})
+	return err
 }
 
 // sizeRefused adds to the refusal of a stream's size or replicas how to get the stream.

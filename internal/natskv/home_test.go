@@ -112,7 +112,7 @@ func lastOf(t *testing.T, b *Bucket) uint64 {
 // adoptNow adopts a bucket without sessions.
 func adoptNow(t *testing.T, nc *nats.Conn, bucket string) Identity {
 	t.Helper()
-	a, err := (Reach{}).Owner(nc, bucket).Adopt(t.Context())
+	a, err := (Reach{}).Owner(nc, bucket).Adopt(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestWhileItIsAdopted(t *testing.T) {
 	if b.Adopted() {
 		t.Error("a new bucket is an adopted one")
 	}
-	first, err := (Reach{}).Owner(nc, "b").Adopt(t.Context())
+	first, err := (Reach{}).Owner(nc, "b").Adopt(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestWhileItIsAdopted(t *testing.T) {
 	if !errors.Is(err, ErrOtherBucket) || !strings.Contains(err.Error(), "being adopted") {
 		t.Errorf("a process that has it open is told %v", err)
 	}
-	second, err := (Reach{}).Owner(nc, "b").Adopt(t.Context())
+	second, err := (Reach{}).Owner(nc, "b").Adopt(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,11 +266,11 @@ func TestASlowMark(t *testing.T) {
 		link := s.Link()
 		owner := (Reach{}).Owner(natstest.Connect(t, s, link.Options()...), "b")
 		link.Delay(time.Second)
-		if _, err := owner.Adopt(t.Context()); !errors.Is(err, ErrSlowMark) {
+		if _, err := owner.Adopt(t.Context(), nil); !errors.Is(err, ErrSlowMark) {
 			t.Errorf("three questions of two seconds each: %v", err)
 		}
 		link.Heal()
-		if _, err := owner.Adopt(t.Context()); err != nil {
+		if _, err := owner.Adopt(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	})

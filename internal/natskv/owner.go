@@ -45,15 +45,25 @@ func (o *Owner) info(ctx context.Context) (*streamAnswer, map[string]json.RawMes
 
 // update writes a configuration. The answer may be older than the update, so it is not used.
 func (o *Owner) update(ctx context.Context, cfg map[string]json.RawMessage, changes map[string]any) error {
-	for key, value := range changes {
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode %s: %w", key, err)
-		}
-		cfg[key] = encoded
+	cfg, err := changed(cfg, changes)
+	if err != nil {
+		return err
 	}
 	var after streamAnswer
 	return request(ctx, o.nc, o.at, o.at.api("STREAM.UPDATE"), cfg, &after)
+}
+
+// changed is a configuration with changes.
+func changed(cfg map[string]json.RawMessage, changes map[string]any) (map[string]json.RawMessage, error) {
+	cfg = maps.Clone(cfg)
+	for key, value := range changes {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", key, err)
+		}
+		cfg[key] = encoded
+	}
+	return cfg, nil
 }
 
 // described is the metadata of a stream with changes; an empty value of metaFormer removes it.

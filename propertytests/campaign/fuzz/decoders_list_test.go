@@ -145,6 +145,7 @@ var decoders = map[string]string{
 
 	"internal/natskv/Adoption.Finish":    "it writes the metadata of a stream",
 	"internal/natskv/Adoption.present":   "it compares texts of the metadata, which may be any",
+	"internal/natskv/ReadBackup":         "FuzzBackup",
 	"internal/natskv/Owner.Here":         "it compares texts of the metadata, which may be any",
 	"internal/natskv/Owner.describe":     "it compares texts of the metadata, which may be any",
 	"internal/natskv/atHome":             "it compares texts of the metadata, which may be any",

@@ -126,3 +126,42 @@ func busy(t *testing.T, s *natsrun.Server, heard *denials) {
 	campaign(t, a, election.RoleConfig{Role: metrics, Lead: idle(terms)})
 	next(t, "a leads", terms)
 }
+
+// TestRestoring: with the published grants a bucket that is missing is restored. Without the one
+// that restoring needs beyond adopting it is not, and the error names it.
+func TestRestoring(t *testing.T) {
+	adopts, creates := ofAnOwner(t, "To adopt:"), ofAnOwner(t, "To restore a bucket that is missing, the same and:")
+	for name, grants := range map[string][]string{"all": slices.Concat(adopts, creates), "no creation": adopts} {
+		t.Run(name, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settles(t)
+				var heard, others denials
+				owner := as(t, s, "owner", &others)
+				if _, err := natskv.Create(t.Context(), owner, natskv.Config{Bucket: bucket, MaxTTL: 2 * time.Second}); err != nil {
+					t.Fatal(err)
+				}
+				m, err := owner.Request("$JS.API.STREAM.SNAPSHOT.KV_"+bucket, []byte(`{"deliver_subject":"nowhere"}`), time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				backup, err := natskv.ReadBackup(bucket, m.Data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := owner.Request("$JS.API.STREAM.DELETE.KV_"+bucket, nil, time.Minute); err != nil {
+					t.Fatal(err)
+				}
+				_, err = adoption.Run(within(t, time.Minute), adoption.Config{
+					Conn: as(t, s, "m", &heard), Bucket: bucket, Backup: backup,
+				})
+				if said := heard.all(t); name == "all" && (err != nil || said != "") {
+					t.Errorf("%v; the server complains: %q", err, said)
+				}
+				denied := (*natskv.PermissionError)(nil)
+				if name != "all" && (!errors.As(err, &denied) || denied.Subject != creates[0]) {
+					t.Errorf("%v, want one that names %s", err, creates[0])
+				}
+			}, owned(grants))
+		})
+	}
+}

@@ -31,6 +31,7 @@ type Counts struct {
 	// adoptions that have ended; leases that were revoked; purges, and those that came late; terms
 	// that were believed in through a purge
 	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
+	Restored, LedThroughLoss                              int // buckets; terms that were believed in when they got lost
 	// roles that were removed; claims of those; removals that came too late; vacancies written again
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
 	Unwanted, Abandoned, RemovedHeld             int // RemovedHeld: by a session that had ended
@@ -118,15 +119,17 @@ func (c *Counts) Add(d Counts) {
 		{&c.Purges, d.Purges},
 		{&c.LatePurges, d.LatePurges},
 		{&c.LedThroughPurge, d.LedThroughPurge},
+		{&c.Restored, d.Restored},
+		{&c.LedThroughLoss, d.LedThroughLoss},
 		{&c.Removed, d.Removed},
 		{&c.Reclaimed, d.Reclaimed},
 		{&c.KeptRoles, d.KeptRoles},
 		{&c.KeptVacancies, d.KeptVacancies},
 		{&c.Unwanted, d.Unwanted},
+		{&c.RemovedHeld, d.RemovedHeld},
 		{&c.Abandoned, d.Abandoned},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
-		{&c.RemovedHeld, d.RemovedHeld},
 		{&c.GuardDeposed, d.GuardDeposed},
 		{&c.GuardOutlived, d.GuardOutlived},
 		{&c.GuardAfterLoss, d.GuardAfterLoss},

@@ -20,6 +20,8 @@ func (w *world) strike(f Fault) {
 		w.goBack(f)
 	case Adopt:
 		w.adopt(f)
+	case Restore:
+		w.restoreAfter(f)
 	case LatePurge:
 		w.latePurge()
 	case RemoveRole:

@@ -280,6 +280,9 @@ var all = []mutants.Mutant{
 	{Name: "what is absent from an adopted bucket is free", Edits: []mutants.Edit{
 		{"since = since.Add(m.cfg.MaxTTL)", "_ = since"},
 	}, By: &adoptedBucket},
+	{Name: "a restored bucket can be opened before it is adopted", Edits: []mutants.Edit{
+		{"adoption{identity: w.store.identity, mark: w.adoptions}", "adoption{identity: w.store.identity}"},
+	}, By: &restoredBucket},
 	{Name: "the floors of two adoptions are in any order", Edits: []mutants.Edit{
 		{"w.store.next()+atMost+w.rng.Uint64N(atMost), w.store.floor+1)", "w.store.next()+atMost+w.rng.Uint64N(atMost), 0)"},
 	}, By: &adoptedBucket},

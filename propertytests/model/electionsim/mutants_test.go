@@ -46,6 +46,11 @@ var adoptedBucket = mutants.Test{
 	Says: says,
 }
 
+// restoredBucket is for a bucket that gets lost.
+var restoredBucket = mutants.Test{
+	Run: "^TestLostBucketIsRestored$", Args: []string{"-sim.schedules", "6000", "-test.timeout", "20m"}, Says: says,
+}
+
 // crowds is for claims that go together.
 var crowds = mutants.Test{
 	Run: "^TestClaimsTogether$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"}, Says: says,

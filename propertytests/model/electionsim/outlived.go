@@ -38,7 +38,8 @@ func (p *process) checkOutlived(t *work) {
 // That excuses nobody who knows: whose machine was shown the earlier term before it first sent its
 // own claim has to wait, as for any record that is missing. It is excused only if the first claim
 // of the role in the next bucket was of somebody who did not know: what is left of that one,
-// vacated cleanly or of a dead session, says that nobody believes.
+// vacated cleanly or of a dead session, says that nobody believes. A bucket that was restored
+// excuses nobody.
 func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 	if w.lostAt > 0 {
 		return w.apartByLoss(p, t, q, u)
@@ -47,7 +48,10 @@ func (w *world) apart(p *process, t *work, q *process, u *work) bool {
 		p, t, u = q, u, t
 	}
 	of := t.in
-	if of == u.in || !of.deleted || p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u, 0).knew(t) {
+	if of == u.in || !of.deleted || u.in.fromBackup {
+		return false
+	}
+	if p.until > p.outlasts(of) || w.sent[u.token].knew(t) && w.firstClaim(u, 0).knew(t) {
 		return false
 	}
 	pair := [2]uint64{t.epoch, u.epoch}

@@ -111,12 +111,16 @@ const RemoveRole = KindCount + 5
 // messages are lost. It is drawn in schedules of its own.
 const Blame = KindCount + 6
 
+// Restore makes the bucket get lost, and an operator restore it from a backup after a while. It is
+// drawn in schedules of its own.
+const Restore = KindCount + 7
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame",
+	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame", "restore",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

@@ -9,13 +9,14 @@ func (w *world) recreate(gap time.Duration) {
 	if w.chance(500) {
 		before := min(time.Second, max(Length-w.now, 0))
 		w.storm = max(w.storm, w.now+before)
-		w.after(before, func() { w.remove(gap) })
+		w.after(before, func() { w.remove(gap, w.makeAgain) })
 		return
 	}
-	w.remove(gap)
+	w.remove(gap, w.makeAgain)
 }
 
-func (w *world) remove(gap time.Duration) {
+// remove deletes the bucket, and does something after a while.
+func (w *world) remove(gap time.Duration, then func()) {
 	old := w.store
 	if old.deleted {
 		return
@@ -27,10 +28,10 @@ func (w *world) remove(gap time.Duration) {
 		p.hush()
 	}
 	if gap = min(gap, max(Length-w.now, 0)); gap == 0 {
-		w.makeAgain()
+		then()
 		return
 	}
-	w.after(gap, w.makeAgain)
+	w.after(gap, then)
 }
 
 // makeAgain makes the bucket. The first revision of a real one is its time, far above all before;

@@ -64,7 +64,7 @@ func TestStrayClaim(t *testing.T) {
 			w.newProcess(i, name, &MemberPlan{TTL: 3 * time.Second, Priorities: []int{0, 0, 0}}).start()
 		}
 		w.storm = time.Second
-		w.at(w.between(200*time.Millisecond, 500*time.Millisecond), func() { w.remove(0) })
+		w.at(w.between(200*time.Millisecond, 500*time.Millisecond), func() { w.remove(0, w.makeAgain) })
 		w.runUntil(6 * time.Second)
 		if w.violated != nil {
 			t.Fatalf("seed %d: failed after %d tests: %v\n%v", seed, seed+1, w.violated, w.trace.String())

@@ -28,6 +28,7 @@ type store struct {
 	reclaimed, kept int
 	// roles that were removed when they were given up, and those given up for a dead session
 	unwanted, abandoned int
+	fromBackup          bool // an operator has restored it
 	deleted             bool // it is gone since then, and keeps its past for those who look at it
 	gone                time.Duration
 	epochs              map[string]uint64 // the last one granted of each role

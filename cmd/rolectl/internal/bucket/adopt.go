@@ -26,9 +26,10 @@ type adoptedDocument struct {
 func adoptCommand(a *cli.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "adopt NAME", Short: "Make a copy or a restored backup a bucket of its own; every session ends",
-		Long: `Make a copy of a bucket (a promoted mirror, a restored backup) a bucket of its own. Run it after each restore
-and each rollback too, also one in place: epochs that were given since are not in the backup.
+		Use: "adopt NAME", Short: "Make a copy of a bucket a bucket of its own; every session ends",
+		Long: `Make a copy of a bucket (a promoted mirror, a restored backup) a bucket of its own. Run it after each rollback of a
+disk or a virtual machine too: epochs that were given since are not in the copy. To restore a backup, use
+"rolectl bucket restore" instead: it lets nobody lead before.
 
 Every session of the bucket ends, every record goes, and epochs continue above all that were ever given. The
 bucket gets a new id, and nobody opens it meanwhile. That takes the longest TTL that the bucket allows (2 min by
@@ -52,16 +53,22 @@ default). If it is interrupted, run it again.`,
 	return cmd
 }
 
+// sayStep says which step comes next, after the first one: that shows whether the bucket is
+// reached.
+func sayStep(a *cli.App, name string, first adoption.Step) func(adoption.Step) error {
+	return func(s adoption.Step) error {
+		if s > first {
+			a.Say("bucket %s: %s", name, s)
+		}
+		return nil
+	}
+}
+
 // adopt takes longer than other commands: ctx has no deadline.
 func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
 	done, err := adoption.Run(ctx, adoption.Config{
 		Conn: nc, Reach: a.Reach(), Bucket: name,
-		Before: func(s adoption.Step) error {
-			if s > adoption.Mark { // the first step shows whether the bucket is reached
-				a.Say("bucket %s: %s", name, s)
-			}
-			return nil
-		},
+		Before: sayStep(a, name, adoption.Mark),
 	})
 	if err != nil {
 		return cli.BucketError(err)

@@ -13,8 +13,9 @@ import (
 
 // Command is the command "rolectl bucket".
 func Command(a *cli.App) *cobra.Command {
-	cmd := cli.Group("bucket", "Create, check, adopt and move the bucket of the roles")
-	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a), adoptCommand(a), moveCommand(a))
+	cmd := cli.Group("bucket", "Create, check, adopt, restore and move the bucket of the roles")
+	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a), adoptCommand(a), restoreCommand(a),
+		moveCommand(a))
 	return cmd
 }
 

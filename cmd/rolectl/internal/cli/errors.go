@@ -78,6 +78,10 @@ var classes = []struct {
 		[]error{election.ErrNoDomain, natskv.ErrNoDomain},
 	},
 	{
+		"no_backup", "give the name of the bucket and a directory that nats stream backup KV_NAME has written",
+		[]error{natskv.ErrNoBackup},
+	},
+	{
 		"store_regressed", "after a restore or a rollback, run rolectl bucket adopt NAME; then start again",
 		[]error{election.ErrStoreRegressed},
 	},

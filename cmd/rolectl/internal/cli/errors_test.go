@@ -19,6 +19,7 @@ func TestErrorDocument(t *testing.T) {
 		&natskv.AdoptingError{Bucket: "roles"}:           "adopting",
 		election.ErrNoDomain:                             "no_domain",
 		&natskv.NoDomainError{Domain: "hub"}:             "no_domain",
+		&natskv.NoBackupError{Bucket: "roles"}:           "no_backup",
 		election.ErrStoreRegressed:                       "store_regressed",
 		election.ErrBucketNotFound:                       "bucket_not_found",
 		&natskv.NotFoundError{Bucket: "roles"}:           "bucket_not_found",
