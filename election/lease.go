@@ -152,6 +152,11 @@ func (h lease) Refresh() { h.l.watcher.rebuild() }
 // term, and the offer later. That is not so where the lease has offered something in the namespace
 // before, and withdrawn it: that offer it may have seen. Then Describe waits until the watch has
 // shown all that was written of roles before the record.
+//
+// A worker-only session has two watches, one over its own records and one over those of candidates,
+// and they are in no order. So its own record, once shown, says nothing about roles, and a later
+// record of a candidate has to be shown: its next beat, if nothing else. The argument of the first
+// offer needs no order here, only that of the earlier leader's watch, which is one over everything.
 func (h lease) Describe(ctx context.Context, namespace string, w *Workplace) error {
 	answer, again, err := h.offer(namespace, w)
 	if err == nil {
