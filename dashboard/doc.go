@@ -12,7 +12,9 @@
 //
 // # Promises
 //
-//   - The page changes nothing. It answers GET and HEAD only.
+//   - Without [Options].Steer the page changes nothing, and answers GET and HEAD only. With it, an
+//     act is confirmed, names the person, and goes through the requests that rolectl sends. A
+//     request of another origin is refused.
 //   - No fencing token leaves, and no input, header or checkpoint of a task, unless
 //     [Options].ShowPayloads is set.
 //   - However many people look, there is one picture: the Observer, and one question at a time to

@@ -14,18 +14,19 @@ import (
 // functions are those that the templates call.
 func (h *Handler) functions() template.FuncMap {
 	return template.FuncMap{
-		"mark":  begin,
-		"done":  end,
-		"clean": wording.Clean,
-		"lines": wording.CleanLines,
-		"age":   wording.Age,
-		"join":  func(list []string) string { return wording.Clean(strings.Join(list, ", ")) },
-		"count": func(n int, noun string) string { return wording.Count(n, noun) },
-		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-		"stamp": func(t time.Time) int64 { return t.UnixMilli() },
-		"url":   h.link,
-		"class": class,
-		"bars":  bars,
+		"mark":   begin,
+		"done":   end,
+		"clean":  wording.Clean,
+		"lines":  wording.CleanLines,
+		"age":    wording.Age,
+		"join":   func(list []string) string { return wording.Clean(strings.Join(list, ", ")) },
+		"count":  func(n int, noun string) string { return wording.Count(n, noun) },
+		"utc":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+		"stamp":  func(t time.Time) int64 { return t.UnixMilli() },
+		"url":    h.link,
+		"steers": func() bool { return h.options.Steer != nil },
+		"class":  class,
+		"bars":   bars,
 		"gap": func(t term) string {
 			if t.Gap <= 0 {
 				return ""

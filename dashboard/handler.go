@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -37,6 +38,9 @@ func New(o Options) (*Handler, error) {
 	if o.Title == "" {
 		o.Title = o.Observer.Bucket()
 	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
 	h := &Handler{
 		options: o, mux: http.NewServeMux(), boot: bootID(), streams: make(chan struct{}, maxStreams),
 		views: map[string]*view{},
@@ -50,7 +54,7 @@ func New(o Options) (*Handler, error) {
 // Close ends the page and waits for what it runs. Streams end with the server that serves them.
 func (h *Handler) Close() { h.hub.close() }
 
-// ServeHTTP answers GET and HEAD for the paths below BasePath.
+// ServeHTTP answers GET and HEAD below BasePath, and with Options.Steer also POST for acts.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "+
@@ -76,6 +80,9 @@ func (h *Handler) route() {
 	}
 	if base != "" {
 		h.mux.Handle("GET "+base, http.RedirectHandler(base+"/", http.StatusFound))
+	}
+	if h.options.Steer != nil {
+		h.routeActs()
 	}
 	h.mux.HandleFunc("GET "+base+"/live", h.serveLive)
 	h.mux.HandleFunc("GET "+base+"/page.js", h.serveAsset("page.js", "text/javascript; charset=utf-8", ""))
@@ -112,19 +119,27 @@ func (h *Handler) servePage(w http.ResponseWriter, r *http.Request, s *screen) {
 	name := viewName(s, r.URL.Query())
 	root, number, err := h.render(r.Context(), name)
 	if err != nil {
-		status := statusOf(err)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(status)
-		_ = h.pages.ExecuteTemplate(w, "sorry", struct { // the reader may have left
-			frame
-			Status  int
-			Message string
-		}{h.frame(s, "", 0, ""), status, err.Error()})
+		h.sorry(w, statusOf(err), err.Error())
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	body := template.HTML(root.html(nil)) //nolint:gosec // html/template made it
-	_ = h.pages.ExecuteTemplate(w, "frame", h.frame(s, name, number, body))
+	h.show(w, http.StatusOK, "frame", h.frame(s, name, number, body))
+}
+
+// show answers with a page.
+func (h *Handler) show(w http.ResponseWriter, status int, name string, data any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = h.pages.ExecuteTemplate(w, name, data) // the reader may have left
+}
+
+// sorry answers with a page that says why there is no other one.
+func (h *Handler) sorry(w http.ResponseWriter, status int, message string) {
+	h.show(w, status, "sorry", struct {
+		frame
+		Status  int
+		Message string
+	}{h.frame(&screen{Title: http.StatusText(status)}, "", 0, ""), status, message})
 }
 
 func (h *Handler) frame(s *screen, name string, number uint64, body template.HTML) frame {

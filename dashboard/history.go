@@ -32,7 +32,7 @@ type happening struct {
 	Number uint64    `json:"number"`
 	Time   time.Time `json:"time"`
 	// Change is one of the words of "rolectl watch": leader, silent, vacant, joined, left, problem,
-	// missed.
+	// missed; and steered, for what was done on this page.
 	Change string `json:"change"`
 	Role   string `json:"role,omitempty"`
 	Member string `json:"member,omitempty"`

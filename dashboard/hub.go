@@ -103,6 +103,14 @@ func (h *hub) picture() *picture {
 	return h.now.Load()
 }
 
+// add notes what the page itself has done, and shows it.
+func (h *hub) add(what happening) {
+	h.mu.Lock()
+	h.history.add(what)
+	h.mu.Unlock()
+	h.draw(time.Now())
+}
+
 // events are those that were seen, the newest first.
 func (h *hub) events() []happening {
 	h.mu.Lock()

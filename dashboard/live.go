@@ -125,11 +125,11 @@ func (h *Handler) updates(r *http.Request, all []follower) string {
 		if len(u.Swaps) == 0 && u.Trouble == "" {
 			continue
 		}
-		data, err := json.Marshal(u)
-		if err != nil {
-			continue // texts only: it cannot be
-		}
-		fmt.Fprintf(&text, "event: swap\ndata: %s\n\n", data)
+		text.WriteString("event: swap\ndata: ")
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false) // no HTML is around it
+		_ = e.Encode(u)        // texts only, into memory; a line break is at its end
+		text.WriteString("\n")
 	}
 	if text.Len() == 0 {
 		return ""

@@ -2,6 +2,8 @@ package dashboard
 
 import (
 	"errors"
+	"log/slog"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -23,6 +25,13 @@ type Options struct {
 	Colour string
 	// BasePath is the path below which the page is mounted, such as "/roles". Default: the root.
 	BasePath string
+	// Steer says who sends a request, and whether they may steer. The page then offers to step down,
+	// transfer, pause and resume, to cancel and requeue, and to drain, each after a confirmation. It
+	// is called for each request to steer, and the name that it returns is logged. Default nil:
+	// nobody may steer, and the page answers no POST.
+	Steer func(*http.Request) (who string, ok bool)
+	// Log gets a line for each act, with the name of the person. Default: slog.Default().
+	Log *slog.Logger
 	// ShowPayloads shows the inputs and headers of tasks. Default: they are left out.
 	ShowPayloads bool
 }

@@ -17,7 +17,7 @@ type eventsData struct {
 func eventsScreen(_ context.Context, h *Handler, p *picture, q url.Values) (any, error) {
 	d := &eventsData{
 		Bucket: p.bucket, Watched: p.watched, Events: []happening{},
-		Changes: []string{"leader", "silent", "vacant", "joined", "left", "problem", "missed"},
+		Changes: []string{"leader", "silent", "vacant", "joined", "left", "problem", "missed", "steered"},
 	}
 	matches := func(key, value string) bool { return q.Get(key) == "" || q.Get(key) == value }
 	for _, e := range h.hub.events() {

@@ -40,6 +40,10 @@ var screens = []*screen{
 		path: "dead", Title: "Dead", asks: []string{"n", "kind", "prefix", "cursor"}, every: listEvery, InMenu: true,
 		data: deadScreen,
 	},
+	{
+		path: "recurrences", Title: "Recurrences", asks: []string{"n", "prefix", "cursor"}, every: listEvery, InMenu: true,
+		data: recurrencesScreen,
+	},
 	{path: "doctor", Title: "Doctor", InMenu: true, data: doctorScreen},
 	{path: "events", Title: "Events", asks: []string{"role", "member", "change"}, InMenu: true, data: eventsScreen},
 }

@@ -93,7 +93,7 @@ func (h *Handler) render(ctx context.Context, name string) (*fragment, uint64, e
 	if v.of == p || v.screen.every > 0 && time.Since(v.drawn) < v.screen.every {
 		return v.root, v.number, v.trouble
 	}
-	data, err := v.screen.data(ctx, h, p, v.query)
+	root, err := h.paint(ctx, v.screen, p, v.query)
 	if err != nil {
 		if ctx.Err() != nil { // the reader has left: say nothing to the others
 			return nil, 0, err
@@ -101,18 +101,25 @@ func (h *Handler) render(ctx context.Context, name string) (*fragment, uint64, e
 		v.of, v.drawn, v.trouble = p, time.Now(), err
 		return nil, 0, err
 	}
-	var text bytes.Buffer
-	if err := h.pages.ExecuteTemplate(&text, v.screen.name(), struct {
-		Picture *picture
-		Options Options
-		Query   url.Values
-		Data    any
-	}{p, h.options, v.query, data}); err != nil {
-		return nil, 0, fmt.Errorf("draw %s: %w", name, err)
-	}
-	root := split("main", text.Bytes())
 	v.number = renderings.Add(1)
 	root.since(v.root, v.number)
 	v.root, v.of, v.drawn, v.trouble = root, p, time.Now(), nil
 	return v.root, v.number, nil
+}
+
+// paint draws a screen.
+func (h *Handler) paint(ctx context.Context, s *screen, p *picture, q url.Values) (*fragment, error) {
+	data, err := s.data(ctx, h, p, q)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := h.pages.ExecuteTemplate(&text, s.name(), struct {
+		Picture *picture
+		Query   url.Values
+		Data    any
+	}{p, q, data}); err != nil {
+		return nil, fmt.Errorf("draw the screen %s: %w", s.Title, err)
+	}
+	return split("main", text.Bytes()), nil
 }

@@ -117,7 +117,7 @@ var allowed = map[string][]string{
 		"internal/adoption", "internal/natskv"),
 	"cmd/rolectl/internal/dev": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
 		"internal/findings", "assign",
-		"election", "internal/natskv", "internal/natsrun", "internal/bridge"),
+		"dashboard", "election", "internal/natskv", "internal/natsrun", "internal/bridge"),
 	"cmd/rolectl/internal/doctor": append(under("cmd/rolectl/internal", "cli", "connect", "inventory", "show"),
 		"internal/findings", "internal/wording", "assign",
 		"election", "internal/natskv", "internal/protocol", "internal/protocol/record"),

@@ -51,6 +51,8 @@ everything is ready.`,
 	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"),
 		"namespace of tasks to create (TASKS_NAMESPACE)")
 	cmd.Flags().IntVar(&d.port, "port", 4222, "port on loopback; 0 takes a free one")
+	cmd.Flags().BoolVar(&d.ui, "ui", false,
+		"serve the page on 127.0.0.1:8223, with the right to steer; with --port 0 on a free port")
 	cmd.Flags().BoolVar(&d.works, "worker", true, "run tasks of the kinds echo and sleep")
 	return cmd
 }
@@ -62,6 +64,7 @@ type devServer struct {
 	namespace string
 	port      int
 	works     bool
+	ui        bool
 }
 
 func (d *devServer) run(ctx context.Context) error {
@@ -107,7 +110,16 @@ func (d *devServer) run(ctx context.Context) error {
 		defer w.wait()
 		defer stop()
 	}
-	if err := d.ready(s.URL()); err != nil {
+	page := ""
+	if d.ui {
+		url, end, err := d.servePage(ctx, nc)
+		if err != nil {
+			return err
+		}
+		defer end()
+		page = url
+	}
+	if err := d.ready(s.URL(), page); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -115,7 +127,7 @@ func (d *devServer) run(ctx context.Context) error {
 }
 
 // ready prints the address of the server, and what a user can do with it.
-func (d *devServer) ready(url string) error {
+func (d *devServer) ready(url, page string) error {
 	p := d.a.Printer()
 	if p.Format == "json" {
 		type worker struct {
@@ -130,7 +142,8 @@ func (d *devServer) ready(url string) error {
 			Namespace string  `json:"namespace"`
 			StoreDir  string  `json:"store_dir"` // "": in memory
 			Worker    *worker `json:"worker,omitempty"`
-		}{show.Of("dev"), url, d.a.Bucket, d.namespace, d.dir, nil}
+			UI        string  `json:"ui,omitempty"`
+		}{show.Of("dev"), url, d.a.Bucket, d.namespace, d.dir, nil, page}
 		if d.works {
 			document.Worker = &worker{findings.DevMember, findings.DevMember, []string{kindEcho, kindSleep}}
 		}
@@ -145,6 +158,9 @@ func (d *devServer) ready(url string) error {
 	}
 	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C. In another terminal:", d.a.Bucket,
 		d.namespace, kept)
+	if page != "" {
+		d.a.Say("The page about it: %s", page)
+	}
 	export := ""
 	if url != "nats://127.0.0.1:4222" {
 		export = "NATS_URL=" + url + " "

@@ -28,6 +28,7 @@ type pageServer struct {
 	listen     string
 	namespaces []string
 	options    dashboard.Options
+	rights     rights
 }
 
 // Command is the command "rolectl ui".
@@ -38,9 +39,14 @@ func Command(a *cli.App) *cobra.Command {
 		Long: `Serve a live page about a bucket and its tasks until interrupted: who leads what, what nobody leads, what waits and why,
 and what to do. The first line on standard output is its address.
 
-The page changes nothing, and read-only permissions suffice. Everybody who can reach it sees what an observer sees: it listens on
-loopback unless --listen names another address, and asks for no password. Inputs of tasks are left out without
---show-payloads.
+Without --steer the page changes nothing, and read-only permissions suffice. Everybody who can reach it sees what an
+observer sees: it listens on loopback unless --listen names another address, and asks for no password. Inputs of tasks are
+left out without --show-payloads.
+
+With --steer people can step down, transfer, pause, resume, cancel, requeue and drain, each after a confirmation, with the
+permissions of this user of NATS. --users names a file with a line for each person, name:bcrypt, as htpasswd -B writes it.
+--proxy-auth-header names the header in which a proxy in front of the page tells who is there. Without either, anybody on
+this machine may steer, and --listen must be an address of loopback. Passwords need TLS on any other address: --cert, --key.
 
 Without --namespace it shows the namespaces in which members of the bucket work when it begins.`,
 		Example: "  rolectl ui\n  rolectl ui --listen 127.0.0.1:0 -n jobs -n mail --title prod-eu --colour '#b00'",
@@ -59,11 +65,15 @@ Without --namespace it shows the namespaces in which members of the bucket work 
 	flags.StringVar(&p.options.Colour, "colour", "", "colour of the top edge, such as '#b00'")
 	flags.StringVar(&p.options.BasePath, "base-path", "", "path below which a proxy mounts the page, such as /roles")
 	flags.BoolVar(&p.options.ShowPayloads, "show-payloads", false, "show inputs and headers of tasks")
+	p.rights.flags(cmd)
 	return cmd
 }
 
 func (p *pageServer) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
+	if err := p.rights.check(p.listen); err != nil {
+		return cli.UsageError(err)
+	}
 	opening, cancel, nc, err := p.a.ConnectFor(cmd)
 	if err != nil {
 		return err
@@ -82,6 +92,7 @@ func (p *pageServer) serve(cmd *cobra.Command) error {
 		return cli.UsageError(err)
 	}
 	p.options.Observer, p.options.Tasks = o, clients
+	p.options.Steer = p.rights.steer()
 	h, err := dashboard.New(p.options)
 	if err != nil {
 		return cli.UsageError(err)
@@ -119,10 +130,15 @@ func (p *pageServer) clients(nc *nats.Conn, o *election.Observer) (all []*assign
 
 // answer serves the page until ctx ends.
 func (p *pageServer) answer(ctx context.Context, l net.Listener, h *dashboard.Handler) error {
-	s := http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	if err := p.ready("http://" + l.Addr().String() + p.options.BasePath + "/"); err != nil {
+	s := http.Server{Handler: p.rights.around(p.options.BasePath, h), ReadHeaderTimeout: 10 * time.Second}
+	served, scheme := make(chan error, 1), "http://"
+	if p.rights.cert == "" {
+		go func() { served <- s.Serve(l) }()
+	} else {
+		scheme = "https://"
+		go func() { served <- s.ServeTLS(l, p.rights.cert, p.rights.key) }()
+	}
+	if err := p.ready(scheme + l.Addr().String() + p.options.BasePath + "/"); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
