@@ -129,7 +129,7 @@
 //   - d.<instance> says that the worker is drained. Clients write it likewise.
 //   - r.<name> is a recurrence. Clients write it likewise.
 //   - k.<name> is the last tick of a recurrence. The scheduler writes it, under its seal, in
-//     one step with the submission of that tick.
+//     one step with the submission of that tick, or alone when the tick is left out.
 //   - g.<task> says how the members of the group have ended that the task completes. The scheduler
 //     writes it, under its seal, now and then and before the completion runs.
 //   - seal is the seal. The scheduler writes it by compare-and-swap, only over an epoch that

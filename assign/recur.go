@@ -51,6 +51,40 @@ func CatchUpWindow(d time.Duration) RecurOption {
 	}
 }
 
+// OverlapPolicy says what becomes of a tick that is due while a task of the recurrence is open.
+type OverlapPolicy string
+
+const (
+	// OverlapAllow submits the task beside the open one.
+	OverlapAllow OverlapPolicy = "allow"
+	// OverlapSkip leaves the tick out, for good: it is never caught up with.
+	OverlapSkip OverlapPolicy = record.OverlapSkip
+	// OverlapQueue has the tick wait until no task of the recurrence is open. Then it counts as one
+	// that nobody fired in time, see [CatchUp]: with [CatchUpLatest] one task follows for all that
+	// wait, with [CatchUpAll] one for each.
+	OverlapQueue OverlapPolicy = record.OverlapQueue
+	// OverlapCancelRunning cancels the open tasks with the cause "overlap", and submits the task of
+	// the tick once their ends are stored. A handler that does not return when its context ends may
+	// still run beside the next one.
+	OverlapCancelRunning OverlapPolicy = record.OverlapCancel
+)
+
+// Overlap says what becomes of a tick that is due while a task of the recurrence is open. Default
+// OverlapAllow. The rule holds whichever process leads. A task is open from its submission to its
+// outcome, through all attempts and also while its kind is paused; one that is requeued is open
+// again. Tasks of [RunRecurrence] and [BackfillRecurrence] count too; the rule does not hold them
+// back themselves. OverlapSkip and OverlapCancelRunning cannot be combined with CatchUpAll.
+//
+// A scheduler of a version that does not know this option fires no ticks of the recurrence.
+func Overlap(p OverlapPolicy) RecurOption {
+	return func(r *record.Recurrence) {
+		if p == OverlapAllow {
+			p = record.OverlapAllow
+		}
+		r.SetOverlap(string(p))
+	}
+}
+
 // RecurWith changes the options of the kind for the tasks of the recurrence.
 func RecurWith(opts ...KindOption) RecurOption {
 	return func(r *record.Recurrence) { treat(&r.Task, "RecurWith", opts) }

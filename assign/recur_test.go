@@ -241,6 +241,7 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 				says: "Atlantis",
 			},
 			{name: "x", spec: "@hourly", option: assign.CatchUp("whatever"), want: assign.ErrInvalidOption, says: "whatever"},
+			{name: "x", spec: "@hourly", option: assign.Overlap("whatever"), want: assign.ErrInvalidOption, says: "OverlapSkip"},
 			{name: "x", spec: "@hourly", option: assign.RecurVersion(-1), want: assign.ErrInvalidOption, says: "-1"},
 			{
 				name: "x", spec: "@hourly", option: assign.RecurWith(assign.MaxAttempts(0)), want: assign.ErrInvalidOption,
@@ -272,6 +273,11 @@ func TestRecurrencesThatCannotBe(t *testing.T) {
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%q %q: %v; want %v that says %q", tt.name, tt.spec, err, tt.want, tt.says)
 			}
+		}
+		if err := assign.Recur(t.Context(), c, double, "x", "@hourly", 1, assign.Overlap(assign.OverlapSkip),
+			assign.CatchUp(assign.CatchUpAll)); !errors.Is(err, assign.ErrInvalidOption) ||
+			!strings.Contains(err.Error(), "use CatchUpLatest, or OverlapQueue") {
+			t.Errorf("all ticks, of which each is skipped for the one before: %v", err)
 		}
 		if err := assign.Recur(t.Context(), c, double, "x", "@hourly", 1, nil); !errors.Is(err, assign.ErrInvalidOption) {
 			t.Errorf("an option that is nil: %v", err)

@@ -20,12 +20,15 @@ type Recurrence struct {
 	Zone          string        `json:"zone"`
 	CatchUp       CatchUpPolicy `json:"catch_up"`
 	CatchUpWindow time.Duration `json:"catch_up_window_ns"`
+	// Overlap says what becomes of a tick that is due while a task of the recurrence is open.
+	Overlap OverlapPolicy `json:"overlap"`
 	// Version is the [RecurVersion] of the definition.
 	Version int `json:"version,omitempty"`
 	// Since is when the definition was stored.
 	Since time.Time `json:"since"`
 	// Last is the last tick that was submitted, zero for none. Next is the tick to submit next.
-	// Next lies in the past while nobody leads.
+	// Next lies in the past while nobody leads, and while [OverlapQueue] or [OverlapCancelRunning] has
+	// it wait.
 	Last time.Time `json:"last,omitzero"`
 	Next time.Time `json:"next,omitzero"`
 	// Paused says that it does not fire. PauseReason is for people. Next is zero meanwhile.
@@ -101,7 +104,10 @@ func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
 		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since,
-		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next,
+		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next, Overlap: OverlapAllow,
+	}
+	if d.Overlap != record.OverlapAllow {
+		r.Overlap = OverlapPolicy(d.Overlap)
 	}
 	if d.Paused != nil {
 		r.Paused, r.PauseReason = true, d.Paused.Reason

@@ -100,8 +100,9 @@ type TaskTicked struct {
 	// Recurrence is its name.
 	Recurrence string
 	// Fired counts the ticks that were submitted. Dropped counts the ticks that were missed and are
-	// not submitted.
-	Fired, Dropped int
+	// not submitted. Skipped counts those that are not submitted because a task of the recurrence was
+	// open.
+	Fired, Dropped, Skipped int
 }
 
 // TaskGauges reports the scheduler's levels from time to time; all are zero when it stops

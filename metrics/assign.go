@@ -32,7 +32,7 @@ func newAssignCollectors(l *labels) *assignCollectors {
 			"namespace"),
 		progress: l.counter("assign_progress_total", "Reports of progress by running tasks, with and without a checkpoint.",
 			"namespace", "checkpoint"),
-		ticks: l.counter("assign_ticks_total", "Ticks of recurrences: fired, or dropped as missed.", "namespace",
+		ticks: l.counter("assign_ticks_total", "Ticks of recurrences: fired, dropped as missed, or skipped.", "namespace",
 			"result"),
 		leaving: l.counter("assign_dead_tasks_leaving_total", "Dead tasks that were reported since they leave soon.",
 			"namespace", "kind"),
@@ -91,6 +91,7 @@ func (c *assignCollectors) observe(e event.Event) bool {
 	case event.TaskTicked:
 		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "fired")...).Add(float64(e.Fired))
 		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "dropped")...).Add(float64(e.Dropped))
+		c.ticks.WithLabelValues(of(e.Meta, e.Namespace, "skipped")...).Add(float64(e.Skipped))
 	case event.TaskGauges:
 		c.levels(e)
 	case event.DeadTasksLeaving:

@@ -72,7 +72,7 @@ func everything(m event.Meta) []event.Event {
 		event.TaskFenced{Meta: m, Namespace: "ns"},
 		event.TaskRecovered{Meta: m, Namespace: "ns", Took: time.Second},
 		event.TaskProgress{Meta: m, Namespace: "ns", Reports: 3, Checkpoints: 1},
-		event.TaskTicked{Meta: m, Namespace: "ns", Recurrence: "nightly", Fired: 1, Dropped: 2},
+		event.TaskTicked{Meta: m, Namespace: "ns", Recurrence: "nightly", Fired: 1, Dropped: 2, Skipped: 3},
 		event.DeadTasks{Meta: m, Namespace: "ns", Kept: map[string]int{"k": 3}},
 		event.DeadTasksLeaving{Meta: m, Namespace: "ns", Kind: "k", Tasks: 1, First: "t"},
 		event.TaskGauges{

@@ -38,11 +38,11 @@ func describeTask(e event.Event) (line, bool) {
 			slog.Int("checkpoints", e.Checkpoints)), true
 	case event.TaskTicked:
 		level := slog.LevelDebug
-		if e.Dropped > 0 {
+		if e.Dropped+e.Skipped > 0 {
 			level = slog.LevelInfo
 		}
 		return at(level, "recurrence was due", slog.String("namespace", e.Namespace), slog.String("recurrence", e.Recurrence),
-			slog.Int("fired", e.Fired), slog.Int("dropped", e.Dropped)), true
+			slog.Int("fired", e.Fired), slog.Int("dropped", e.Dropped), slog.Int("skipped", e.Skipped)), true
 	case event.FramesUnverified:
 		return at(slog.LevelWarn,
 			"signatures of tasks are not checked: any client that may publish to this worker's subjects can make it run tasks",

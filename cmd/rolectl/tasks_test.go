@@ -463,7 +463,8 @@ func TestTasksCron(t *testing.T) {
 	t.Parallel()
 	w := working(t)
 	w.ok("tasks", "cron", "set", "soon", "double", "@every 1s", "1")
-	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--catch-up", "skip")
+	w.ok("tasks", "cron", "set", "nightly", "double", "0 3 * * *", "2", "--zone", "Europe/Berlin", "--catch-up", "skip",
+		"--overlap", "queue")
 	d := document[recurrencesDoc](t, w.ok("tasks", "cron", "ls", "-o", "json").out)
 	if len(d.Recurrences) != 2 || d.Recurrences[0].Name+d.Recurrences[1].Name != "soonnightly" &&
 		d.Recurrences[0].Name+d.Recurrences[1].Name != "nightlysoon" {
@@ -476,6 +477,10 @@ func TestTasksCron(t *testing.T) {
 	if out := w.ok("tasks", "cron", "ls").out; !strings.Contains(out, "Europe/Berlin") ||
 		!strings.Contains(out, "@every 1s") {
 		t.Errorf("table:\n%s", out)
+	}
+	if out := w.ok("tasks", "cron", "ls", "-o", "wide").out; !strings.Contains(out, "queue") ||
+		!strings.Contains(out, "allow") {
+		t.Errorf("wide:\n%s", out)
 	}
 	w.ok("tasks", "cron", "pause", "nightly", "--reason", "a migration")
 	if out := w.ok("tasks", "cron", "ls", "--prefix", "night").out; !strings.Contains(out, "paused: a migration") ||

@@ -60,6 +60,7 @@ func TestUsage(t *testing.T) {
 		"tasks submit -n x k 1 2":                     "unexpected argument",
 		"tasks cron set -n x n k":                     "SCHEDULE is missing",
 		"tasks cron set -n x n k @daily --catch-up x": "use latest, all or skip",
+		"tasks cron set -n x n k @daily --overlap x":  "use allow, skip, queue or cancel",
 		"dance":                             "rolectl --help",
 		"roles -o yaml":                     "use table, wide, json or name",
 		"roles --dance":                     "unknown flag: --dance",

@@ -21,6 +21,7 @@ type Recurrence struct {
 	Definition record.Definition
 	Since      time.Time // when it was stored
 	Last, Next time.Time // ticks, zero for none
+	Passed     time.Time // the last that was submitted or passed over, zero for none
 	Err        error     // why schedulers ignore it
 }
 
@@ -112,19 +113,18 @@ func (c *Client) lookRecurrence(ctx context.Context, l *line, name string) (Recu
 }
 
 // lastTick is the last tick of a recurrence, zero for none and for one that cannot be read.
-func (c *Client) lastTick(ctx context.Context, l *line, name string) (time.Time, error) {
+func (c *Client) lastTick(ctx context.Context, l *line, name string) (record.Tick, error) {
 	e, err := c.look(ctx, l, record.TickKey+name)
 	if err != nil || len(e.Value) == 0 {
-		return time.Time{}, err
+		return record.Tick{}, err
 	}
 	tick, _ := record.DecodeTick(e.Value)
 	return tick, nil
 }
 
 // storedRecurrence reads a definition as schedulers do; most is the size of the largest message.
-func storedRecurrence(name string, e *natskv.Entry, last time.Time, most int64) Recurrence {
-	last = shown(last)
-	r := Recurrence{Name: name, Since: e.Time, Last: last}
+func storedRecurrence(name string, e *natskv.Entry, last record.Tick, most int64) Recurrence {
+	r := Recurrence{Name: name, Since: e.Time, Last: shown(last.Last), Passed: shown(last.Tick)}
 	r.Definition, r.Err = record.ReadDefinition(name, e, most)
 	if r.Err == nil {
 		_, r.Err = record.ReadPolicy(r.Definition.TaskHeader)
@@ -133,8 +133,8 @@ func storedRecurrence(name string, e *natskv.Entry, last time.Time, most int64) 
 		return r
 	}
 	from := r.Definition.Start(e.Time)
-	if last.After(from) {
-		from = last
+	if r.Passed.After(from) {
+		from = r.Passed
 	}
 	if r.Definition.Paused == nil {
 		r.Next = shown(r.Definition.Schedule.Next(from))

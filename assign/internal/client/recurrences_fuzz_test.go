@@ -77,7 +77,7 @@ func FuzzRecurrence(f *testing.F) {
 			header > 2*record.MaxPolicy+2*record.MaxMeta {
 			t.Fatalf("%s: %+v", value, d)
 		}
-		for _, from := range []time.Time{e.Time, last, listed.Next} {
+		for _, from := range []time.Time{e.Time, last.Tick, listed.Next} {
 			for range 3 {
 				next := r.Schedule.Next(from)
 				if next.IsZero() { // a leap day may be eight years away

@@ -162,7 +162,7 @@ func FuzzTaskRecords(f *testing.F) {
 			if u, err := DecodeUnique(b); err == nil && u.Task == "" {
 				t.Errorf("unique %s: %+v", b, u)
 			}
-			if tick, err := DecodeTick(b); err == nil && tick.IsZero() {
+			if tick, err := DecodeTick(b); err == nil && tick.Tick.IsZero() {
 				t.Errorf("tick %s: %v", b, tick)
 			}
 		})

@@ -93,8 +93,15 @@ func TestRecordsReadBack(t *testing.T) {
 	tick := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("", 3600))
 	if value, err := EncodeTick(tick); err != nil {
 		t.Error(err)
-	} else if got, err := DecodeTick(value); err != nil || !got.Equal(tick) {
+	} else if got, err := DecodeTick(value); err != nil || !got.Tick.Equal(tick) || !got.Last.Equal(tick) {
 		t.Errorf("%v, %v", got, err)
+	}
+	for _, last := range []time.Time{{}, tick.Add(-time.Minute)} {
+		if value, err := EncodePass(tick, last); err != nil {
+			t.Error(err)
+		} else if got, err := DecodeTick(value); err != nil || !got.Tick.Equal(tick) || !got.Last.Equal(last) {
+			t.Errorf("%s: %v, %v", value, got, err)
+		}
 	}
 }
 
@@ -184,7 +191,7 @@ func FuzzRecords(f *testing.F) {
 			if r, err := DecodeNote(b); err == nil && r.Wait < 0 {
 				t.Errorf("%s: %+v", b, r)
 			}
-			if r, err := DecodeTick(b); err == nil && r.IsZero() {
+			if r, err := DecodeTick(b); err == nil && r.Tick.IsZero() {
 				t.Errorf("%s: %v", b, r)
 			}
 			if u, err := DecodeUnique(b); err == nil && u.Task == "" {

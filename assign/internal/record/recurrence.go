@@ -29,6 +29,9 @@ func (r *Recurrence) Encode(name string, maxPayload int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: CatchUp(%q): use CatchUpLatest, CatchUpAll or CatchUpSkip", taskerr.ErrInvalidOption,
 			r.CatchUp)
 	}
+	if fault := r.overlapFault(); fault != "" {
+		return nil, fmt.Errorf("%w: Overlap(%q): %s", taskerr.ErrInvalidOption, r.Overlap, fault)
+	}
 	if r.DefinitionVersion < 0 || r.DefinitionVersion > MaxDefinitionVersion {
 		return nil, fmt.Errorf("%w: RecurVersion(%d): use 0 to %d", taskerr.ErrInvalidOption, r.DefinitionVersion,
 			MaxDefinitionVersion)
@@ -89,7 +92,7 @@ func (r *Recurrence) Start(stored time.Time) time.Time { return r.place().Start(
 // It is not to be stored if ok is false: then the record is of a definition of a higher version.
 func (r *Recurrence) Succeed(earlier []byte, stored time.Time) (ok bool) {
 	var before Recurrence
-	if json.Unmarshal(earlier, &before) != nil || before.Version != 1 {
+	if json.Unmarshal(earlier, &before) != nil || !before.known() {
 		return true
 	}
 	next, ok := r.place().Over(before.place(), stored)

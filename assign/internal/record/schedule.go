@@ -148,7 +148,7 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 		return d, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	d.Recurrence = r
-	if _, known := catchUps[r.CatchUp]; r.Version != 1 || r.Task.Version != 1 || !known {
+	if _, known := catchUps[r.CatchUp]; !r.known() || r.Task.Version != 1 || !known {
 		return d, ErrRecord
 	}
 	if !naming.Valid(TickID(name, e.Time)) {
@@ -201,7 +201,7 @@ func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 		Name: name, Policy: policy, Body: &Recurring{d.Header(), d.Input},
 		Plan: recurring.Plan{
 			Schedule: d.Schedule, CatchUp: catchUps[d.CatchUp], Window: time.Duration(d.Window) * time.Millisecond,
-			Paused: d.Paused != nil,
+			Paused: d.Paused != nil, Overlap: overlaps[d.Overlap],
 		},
 	}
 }

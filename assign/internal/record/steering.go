@@ -136,6 +136,7 @@ type Recurrence struct {
 	Spec    string            `json:"spec"` // five fields, or @every and the like
 	Zone    string            `json:"zone"` // of the IANA database
 	CatchUp string            `json:"catch_up"`
+	Overlap string            `json:"overlap,omitempty"` // "": allowed
 	Window  int64             `json:"catch_up_window_ms"`
 	Task    Policy            `json:"task"`
 	Meta    map[string]string `json:"meta,omitempty"`
@@ -150,25 +151,6 @@ type Recurrence struct {
 	Paused *Steering `json:"paused,omitempty"` // nil: it has ticks
 	// Fair is the fair key of its tasks.
 	Fair string `json:"fair,omitempty"`
-}
-
-// Tick is the data at k.<name>.
-type Tick struct {
-	Version int       `json:"v"`
-	Tick    time.Time `json:"tick"`
-}
-
-func EncodeTick(tick time.Time) ([]byte, error) { return json.Marshal(Tick{1, tick.UTC()}) }
-
-func DecodeTick(data []byte) (time.Time, error) {
-	var t Tick
-	if err := json.Unmarshal(data, &t); err != nil {
-		return time.Time{}, fmt.Errorf("%w: %w", ErrRecord, err)
-	}
-	if t.Version != 1 || t.Tick.IsZero() {
-		return time.Time{}, ErrRecord
-	}
-	return t.Tick, nil
 }
 
 // TickPrefix begins the ids of tasks that a recurrence has submitted. No other task may use it.

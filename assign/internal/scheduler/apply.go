@@ -240,11 +240,12 @@ func (a *applier) applyRecurrence(e *natskv.Entry, name string, gone bool) {
 func (a *applier) applyTick(e *natskv.Entry, name string, gone bool) {
 	fired := tasks.Fired{Name: name, Revision: e.Revision, Stored: e.Time}
 	if !gone {
-		var err error
-		if fired.Tick, err = record.DecodeTick(e.Value); err != nil {
+		t, err := record.DecodeTick(e.Value)
+		if err != nil {
 			a.ignored(e, err)
 			return
 		}
+		fired.Tick, fired.Last = t.Tick, t.Last
 	}
 	a.step(fired)
 }

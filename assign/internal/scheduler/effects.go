@@ -45,6 +45,8 @@ func (x *effects) execute(effect tasks.Effect) {
 		x.writes.tally(e)
 	case tasks.WriteTick:
 		x.writes.tick(e)
+	case tasks.WritePass:
+		x.writes.pass(e)
 	case tasks.Erase:
 		if e.What == tasks.NoteRecord {
 			x.drafts.drop(e.ID)

@@ -44,7 +44,10 @@ func (n *notices) notice(effect tasks.Effect) {
 	case tasks.Stale:
 		n.emit(event.TaskStale{Meta: meta, Namespace: ns, Kind: e.Kind, Reason: e.Reason})
 	case tasks.Ticked:
-		n.emit(event.TaskTicked{Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped})
+		n.emit(event.TaskTicked{
+			Meta: meta, Namespace: ns, Recurrence: e.Name, Fired: e.Fired, Dropped: e.Dropped,
+			Skipped: e.Skipped,
+		})
 	case tasks.Ahead:
 		n.emit(event.Fault{Meta: meta, Doing: "fire recurrence " + e.Name, Role: n.cfg.Role, Err: aheadError(&e)})
 	case tasks.Unreached:

@@ -77,6 +77,15 @@ func (q *writeQueue) tick(e tasks.WriteTick) {
 	})
 }
 
+// pass stores that a tick is the last one, though it has no task.
+func (q *writeQueue) pass(e tasks.WritePass) {
+	value, err := record.EncodePass(e.Tick, e.Last)
+	if err != nil {
+		return // a time within the years of cron can be encoded
+	}
+	q.add(write{number: e.Write, guard: e.Guard, op: natskv.Write{Key: record.TickKey + e.Name, Value: value}})
+}
+
 // tally stores what has become of the members of a group.
 func (q *writeQueue) tally(e tasks.WriteTally) {
 	value, err := record.EncodeTally(record.Tally{Of: e.Of, Size: e.Size, Closed: e.Closed, Fates: e.Fates})

@@ -93,6 +93,14 @@ type (
 		Recurrence   *Recurrence
 	}
 
+	// WritePass asks for Tick as the last one of a recurrence, under the seal, without a task. Last
+	// is the last one that has one.
+	WritePass struct {
+		Write, Guard uint64
+		Name         string
+		Tick, Last   time.Time
+	}
+
 	// Assign hands tasks to a worker; Answered or NoResponder follow, or nothing.
 	Assign struct {
 		Session     uint64
@@ -195,11 +203,11 @@ type (
 		Tick, Now time.Time
 		Trusted   bool
 	}
-	// Ticked says that a recurrence was due: how many ticks were submitted, and how many dropped as
-	// missed.
+	// Ticked says that a recurrence was due: how many ticks were submitted, how many dropped as
+	// missed, and how many skipped, since a task of the recurrence was open.
 	Ticked struct {
-		Name           string
-		Fired, Dropped int
+		Name                    string
+		Fired, Dropped, Skipped int
 	}
 )
 
@@ -236,6 +244,7 @@ func (WriteTally) effect()      {}
 func (Erase) effect()           {}
 func (FreeUnique) effect()      {}
 func (WriteTick) effect()       {}
+func (WritePass) effect()       {}
 func (TaskChanged) effect()     {}
 func (Ticked) effect()          {}
 func (Ahead) effect()           {}

@@ -139,13 +139,14 @@ type (
 		Since      time.Time
 	}
 
-	// Fired is the last tick of a recurrence that has been submitted, as the stream delivered it;
-	// zero: it was erased.
+	// Fired is the last tick of a recurrence that has been submitted or passed over, as the stream
+	// delivered it; zero: it was erased. Last is the last one that was submitted, zero: none.
 	Fired struct {
 		Name     string
 		Revision uint64
 		Stored   time.Time
 		Tick     time.Time
+		Last     time.Time
 	}
 
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.

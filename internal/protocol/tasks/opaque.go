@@ -22,6 +22,7 @@ func (e Opaque) apply(s *Scheduler) {
 		o.noted, o.saved = t.noted, t.saved
 	}
 	s.opaque[e.ID] = o
+	s.instances.Add(e.ID)
 	s.tellGroup(e.ID, groups.Open)
 }
 
@@ -59,5 +60,6 @@ func (s *Scheduler) unveil(id string, revision uint64) (o opaque, was bool) {
 		return opaque{}, false
 	}
 	delete(s.opaque, id)
+	s.freeTicks(id)
 	return o, true
 }

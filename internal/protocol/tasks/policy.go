@@ -138,6 +138,7 @@ const (
 	CauseDeadline    = "deadline"
 	CauseUpstream    = "upstream" // of a task that is skipped
 	CauseUnclosed    = "unclosed" // of a completion whose members were not all submitted within a day
+	CauseOverlap     = "overlap"  // of a task of a recurrence that was cancelled for the next tick
 )
 
 // Outcome is the end of a task.

@@ -4,10 +4,12 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // TickPrefix begins the ids of tasks that a recurrence has submitted: nobody else may use it.
-const TickPrefix = "cron/"
+const TickPrefix = recurring.Prefix
 
 // TickID is the id of the task of one tick.
 func TickID(name string, tick time.Time) string {
@@ -25,14 +27,16 @@ type recur struct {
 	place int32       // in the queue of those whose next tick is to come
 	def   *Recurrence // nil: it was removed, cannot be read, or was not seen yet
 	since time.Time   // when it was defined
-	fired time.Time   // the last tick that was submitted, zero: none
+	fired time.Time   // the last tick that was submitted or passed over, zero: none
+	last  time.Time   // the last that was submitted, zero: none
+	fresh time.Time   // that one, as long as the stream has not shown its task, zero: it has
 	told  time.Time   // when the record of it was stored, zero: not known
 	kept  bool        // that record stands
 	ended bool        // it was removed
 	seen  time.Time   // the last tick that was dealt with: submitted, or dropped
 	next  time.Time   // the first that is to come, zero: none; it waits for that in the queue
 	ready []time.Time // ticks that are to be submitted, the first ones first
-	write *write      // of the one that is being submitted
+	write *write      // of the one that is being submitted, or passed over
 }
 
 func (e Defined) apply(s *Scheduler) {
@@ -91,9 +95,12 @@ func (s *Scheduler) distrust(name string, r *recur) {
 
 func (e Fired) apply(s *Scheduler) {
 	r := s.recurOf(e.Name)
-	r.fired, r.told, r.kept = e.Tick, e.Stored, !e.Tick.IsZero()
+	r.fired, r.last, r.told, r.kept = e.Tick, e.Last, e.Stored, !e.Tick.IsZero()
 	if w := r.write; w != nil && w.guard != 0 && !e.Tick.Before(w.tick) {
 		s.stored(w, e.Revision)
+	}
+	if e.Tick.IsZero() || !e.Tick.Before(r.fresh) { // the task stands before this record
+		r.fresh = time.Time{}
 	}
 	if r.def == nil {
 		s.removeTicks(e.Name, r)
@@ -165,7 +172,9 @@ func (s *Scheduler) schedule(r *recur) {
 		s.unscheduled = true
 		return
 	}
-	if r.next = r.def.Schedule.Next(r.after()); !r.next.IsZero() {
+	if r.next = r.def.Schedule.Next(r.after()); len(r.ready) > 0 && r.write == nil { // they are held back
+		s.coming.Add(r, s.clock.Now)
+	} else if !r.next.IsZero() {
 		s.coming.Add(r, s.clock.Instant(r.next))
 	}
 }
@@ -210,11 +219,12 @@ func (s *Scheduler) fire() {
 // come deals with the ticks of a recurrence that have come due.
 func (s *Scheduler) come(r *recur) {
 	if len(r.ready) == 0 && r.write == nil {
+		if s.holds(r) {
+			return
+		}
 		list, dropped, seen := r.def.Due(r.after(), s.clock.Time())
 		r.ready, r.seen = list, seen
-		if dropped > 0 {
-			s.emit(Ticked{Name: r.name, Dropped: dropped})
-		}
+		s.skipDue(r, dropped)
 	}
 	s.continueTicks(r)
 }
@@ -230,7 +240,7 @@ func (s *Scheduler) eachRecurrence(do func(r *recur)) {
 
 // fireNext submits the first of those that are to be.
 func (s *Scheduler) fireNext(r *recur) {
-	if r.write != nil || len(r.ready) == 0 || r.def == nil {
+	if r.write != nil || len(r.ready) == 0 || r.def == nil || s.holds(r) {
 		return
 	}
 	r.write = &write{kind: tickWrite, id: r.name, tick: r.ready[0], of: r.def}
@@ -246,13 +256,85 @@ func (s *Scheduler) ticked(w *write) {
 		return
 	}
 	r.write, r.fired, r.kept = nil, latest(r.fired, w.tick), true
+	r.last, r.fresh = w.tick, w.tick
 	s.continueTicks(r)
 }
 
-// continueTicks submits the next tick that is due, or finds the one that will be.
+// continueTicks submits the next tick that is due, or finds the one that will be. Ticks that are
+// held back continue when something is freed, see freeTicks.
 func (s *Scheduler) continueTicks(r *recur) {
 	s.fireNext(r)
-	if r.write == nil && r.def != nil {
+	if r.write == nil && r.def != nil && len(r.ready) == 0 {
 		s.schedule(r)
+	}
+}
+
+// Tasks of a recurrence may be kept from overlapping. One is open from its submission to its
+// outcome, through all of its attempts, and again once it is requeued.
+//
+// Invariant: unless its overlap is allowed, a tick is submitted only if the books have no open task
+// of the recurrence, and have what the stream has shown of the tick before. A tick that is left out
+// is noted as the last one, under the seal: so no later scheduler submits it.
+
+// freeTicks looks at the recurrence of a task that leaves the books: what is held back may
+// continue. It does so at the next Tick, since the task may be about to be submitted again.
+func (s *Scheduler) freeTicks(id string) {
+	name, last := s.instances.Remove(id)
+	if r := s.recurs[name]; last && r != nil && r.def != nil && r.def.Overlap != recurring.Allow && s.settled {
+		s.schedule(r)
+	}
+}
+
+// busy reports whether a task of a recurrence is open.
+func (s *Scheduler) busy(r *recur) bool { return s.instances.Open(r.name) }
+
+// holds reports whether the ticks of a recurrence that are due have to wait. It cancels the tasks
+// that they wait for, if they are to take their place.
+func (s *Scheduler) holds(r *recur) bool {
+	switch overlap := r.def.Overlap; {
+	case overlap == recurring.Allow:
+		return false
+	case !r.fresh.IsZero():
+		return true
+	case overlap == recurring.Skip || !s.busy(r):
+		return false
+	case overlap == recurring.CancelRunning:
+		s.replaceRunning(r)
+	}
+	return true
+}
+
+// replaceRunning cancels the open tasks of a recurrence, but for one that cannot be read here.
+func (s *Scheduler) replaceRunning(r *recur) {
+	for _, id := range s.instances.Of(r.name) {
+		if t := s.tasks.get(id); t != nil && t.phase != ending {
+			s.abort(t, StatusCancelled, CauseOverlap)
+		}
+	}
+}
+
+// skipDue leaves out ticks that are due, of which some have been dropped: all of them while a task
+// is open, where it says so. It notes the last of those that are left out if none is submitted
+// instead.
+func (s *Scheduler) skipDue(r *recur, dropped int) {
+	skipped := 0
+	if r.def.Overlap == recurring.Skip && len(r.ready) > 0 && s.busy(r) {
+		skipped, r.ready = len(r.ready), nil
+	}
+	if dropped+skipped == 0 {
+		return
+	}
+	s.emit(Ticked{Name: r.name, Dropped: dropped, Skipped: skipped})
+	if len(r.ready) == 0 {
+		r.write = &write{kind: passWrite, id: r.name, tick: r.seen}
+		s.send(r.write)
+	}
+}
+
+// passed continues after it is noted that ticks were left out.
+func (s *Scheduler) passed(w *write) {
+	if r := s.recurs[w.id]; r != nil && r.write == w {
+		r.write, r.fired, r.kept = nil, latest(r.fired, w.tick), true
+		s.continueTicks(r)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/reach"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/streamclock"
 )
 
@@ -70,6 +71,7 @@ type Scheduler struct {
 
 	nextBound   Instant             // by the stream's clock: the end of the first override of limits
 	recurs      map[string]*recur   // by name
+	instances   recurring.Instances // open tasks of them
 	coming      queue.Queue[*recur] // those whose next tick is to come, on the stream's clock
 	unscheduled bool                // nobody knew what time it was when one of them came
 
@@ -128,7 +130,8 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		limits: map[string]*limit{}, paused: map[string]bool{}, drained: map[string]bool{}, cancels: map[string]uint64{},
 		bounds: map[string]bounds{}, nextBound: never,
 		opaque:  map[string]opaque{},
-		uniques: map[string]unique{}, places: map[string]uint64{}, recurs: map[string]*recur{}, workers: map[uint64]*worker{},
+		uniques: map[string]unique{}, places: map[string]uint64{}, recurs: map[string]*recur{},
+		instances: recurring.Instances{}, workers: map[uint64]*worker{},
 		pools: pools{by: map[string]*pool{}},
 		reach: reach.NewBook(reach.Config{
 			First: pause, Most: max(pause, maxUnasked), Tell: max(cfg.LossTime, cfg.AnswerTime),

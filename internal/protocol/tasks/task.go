@@ -96,6 +96,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l.open++
 	l.kind.open++
 	s.tasks.add(t)
+	s.instances.Add(e.ID)
 	s.edges.Set(e.ID, groups.Unknown)
 	s.tellGroup(e.ID, groups.Open)
 	s.holdUnique(t)
@@ -145,6 +146,7 @@ func (s *Scheduler) close(t *task) {
 	delete(s.suspects, t.id())
 	delete(s.undecoded, t.id())
 	s.tasks.remove(t)
+	s.freeTicks(t.id())
 	s.leave(t)
 	s.leaveClass(t.class)
 }

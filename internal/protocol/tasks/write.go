@@ -19,10 +19,13 @@ const (
 	eraseWrite
 	freeWrite // of a unique key
 	tickWrite
+	passWrite  // of a recurrence, whose tick is left out
 	tallyWrite // of a group
 )
 
-var writeNames = [...]string{"seal", "outcome", "note", "note", "checkpoint", "erase", "unique", "tick", "group"}
+var writeNames = [...]string{
+	"seal", "outcome", "note", "note", "checkpoint", "erase", "unique", "tick", "tick", "group",
+}
 
 // write is one that was asked for and whose outcome is not known.
 type write struct {
@@ -164,6 +167,8 @@ func (s *Scheduler) send(w *write) {
 		s.sendTally(w)
 	case tickWrite:
 		s.emit(WriteTick{w.number, w.guard, TickID(w.id, w.tick), w.tick, w.of})
+	case passWrite:
+		s.emit(WritePass{w.number, w.guard, w.id, w.tick, s.recurs[w.id].last})
 	}
 }
 
@@ -176,7 +181,7 @@ func (w *write) record() string {
 	switch {
 	case w.kind == noteWrite || w.kind == startWrite || w.kind == checkpointWrite:
 		return w.t.id()
-	case w.kind == tickWrite || w.kind == eraseWrite && w.what == TickRecord:
+	case w.kind == tickWrite || w.kind == passWrite || w.kind == eraseWrite && w.what == TickRecord:
 		return "tick of " + w.id
 	case w.kind == eraseWrite:
 		return w.id
@@ -261,6 +266,8 @@ func (s *Scheduler) stored(w *write, revision uint64) {
 		s.kept(w, revision)
 	case tickWrite:
 		s.ticked(w)
+	case passWrite:
+		s.passed(w)
 	case tallyWrite:
 		s.tallied(w)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/recurring"
 )
 
 // checks are what must hold, and what was seen for it.
@@ -28,6 +29,7 @@ type checks struct {
 	fired   map[string]int                      // submissions of a tick
 
 	lastTick map[string]time.Time // by recurrence, when it was removed
+	heldBack map[string]bool      // likewise: its ticks had to wait
 	removed  time.Duration        // when that was, 0: not yet
 	resuming bool                 // a recurrence is being resumed
 	resumed  time.Time            // when the recurrence that is paused now and then was resumed last
@@ -54,6 +56,8 @@ func (c *checks) init() {
 	c.asked = map[life]bool{}
 	c.done, c.reused, c.pushed = map[life]bool{}, map[string]bool{}, map[uint64]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
+	c.heldBack = map[string]bool{}
+	c.heldBack = map[string]bool{}
 }
 
 func (c *checks) fail(format string, args ...any) {
@@ -151,6 +155,7 @@ func (w *taskWorld) opened(id string, s submission, before any, revision uint64)
 	if strings.HasPrefix(id, tasks.TickPrefix) && !s.renewed {
 		w.Ticks++
 		w.acked[id] = true
+		w.apart(id, s)
 		if w.fired[id]++; w.fired[id] > 1 {
 			w.fail("%s was submitted twice", id)
 		}
@@ -217,7 +222,7 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 func (w *taskWorld) stopped(r *handlerRun, end tasks.Status) {
 	switch end {
 	case tasks.StatusCancelled:
-		if !w.asked[life{r.id, r.revision}] {
+		if !w.asked[life{r.id, r.revision}] && overlaps[recurrenceOf(r.id)] != recurring.CancelRunning {
 			w.fail("attempt %v of %s is told that it was cancelled, and nobody had asked for that", r.attempt, r.id)
 		}
 	case tasks.StatusExpired:
@@ -256,6 +261,8 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	}
 	if o.Cause == tasks.CauseUnclosed {
 		w.givesUp(id, s.after)
+	} else if o.Cause == tasks.CauseOverlap {
+		w.replaced(id)
 	} else if o.Status == tasks.StatusCancelled {
 		if c.Cancelled++; !c.asked[life{id, c.lives[id]}] {
 			c.fail("%s was cancelled, and nobody had asked for it", id)

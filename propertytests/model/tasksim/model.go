@@ -10,6 +10,7 @@ import (
 // twice.
 type model struct {
 	paused, drained map[string]bool
+	ticks           map[string]time.Time     // by recurrence: the last one that was asked for
 	limits          map[string]boundBy       // records, by kind
 	held            int                      // tasks that workers have,
 	running         running                  // and which
@@ -26,7 +27,7 @@ func (m *model) comes(late time.Duration) { m.late = max(m.late, late) }
 
 func newModel() model {
 	return model{
-		paused: map[string]bool{}, drained: map[string]bool{}, limits: map[string]boundBy{},
+		paused: map[string]bool{}, drained: map[string]bool{}, ticks: map[string]time.Time{}, limits: map[string]boundBy{},
 		known: map[string]tasks.Attempt{}, rejections: map[string]rejection{},
 		unreached: newUnreached(), turns: map[string]*turn{},
 	}

@@ -236,9 +236,9 @@ var drawn = []mutants.Mutant{
 	}},
 	{Name: "a tick and its record are stored one after the other", Edits: []mutants.Edit{
 		{
-			"\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})",
+			"\"q.\" + e.ID, 0},\n\t\t\tput{\"k.\" + e.Recurrence.Name, tickOf{e.Tick, e.Tick}, sealSubject, e.Guard})",
 			"sealSubject, e.Guard})\n\t\tif w.chance(0.9) {\n\t\t\tl.write(1<<60, put{\"k.\" + e.Recurrence.Name, " +
-				"tickOf{e.Tick}, sealSubject, e.Guard})\n\t\t}",
+				"tickOf{e.Tick, e.Tick}, sealSubject, e.Guard})\n\t\t}",
 		},
 	}},
 	{Name: "a tick takes the place of what stands there", Edits: []mutants.Edit{

@@ -17,9 +17,9 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, by(poison, poisonous), by(outcast, lonely),
-		by(estranged, estrangedOnes),
-		by(beside, rare), by(beside, silent), by(gathers, together)),
+	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
+		by(outcast, lonely), by(estranged, estrangedOnes),
+		by(beside, rare), by(beside, silent), by(beside, passedOver), by(gathers, together)),
 }
 
 var (

@@ -18,13 +18,14 @@ func (l *lead) reads() {
 	if l.p.cut || !l.p.up {
 		return
 	}
-	for n := 1 + l.w.rng.IntN(20); n > 0 && l.read < len(l.w.store.log); n-- {
+	for n := 1 + l.w.rng.IntN(20); n > 0 && l.read < len(l.w.store.log); {
 		l.read++
 		r := l.w.store.log[l.read-1]
 		if l.w.store.last[r.subject] != uint64(l.read) {
-			continue // superseded
+			continue // superseded, and gone
 		}
 		l.deliver(r, uint64(l.read))
+		n--
 	}
 	if l.read >= l.snapshot && !l.caughtUp {
 		l.caughtUp = true
@@ -122,7 +123,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		l.step(tasks.Tallied{ID: id, Of: g.of, Stored: l.w.wall(r.clock), Closed: g.closed, Fates: g.fates})
 	case "k":
 		k, _ := r.value.(tickOf)
-		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.clock), Tick: k.tick})
+		l.step(tasks.Fired{Name: id, Revision: sequence, Stored: l.w.wall(r.clock), Tick: k.tick, Last: k.last})
 	default:
 		l.w.fail("unexpected %T at %s", r.value, r.subject)
 	}

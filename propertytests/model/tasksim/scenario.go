@@ -91,6 +91,8 @@ type Counts struct {
 	Requests, Cancelled, Requeued, Shared, Steered, Checkpoints, Resumed, Ticks, Dropped, Counted, Buried, Undecoded,
 	Rests, Begun, Rereads, Unsent, Unstored, Opaque, Unreadable, Again, Revived, Expired, Reused, Squatted,
 	Redefined, Lower, PausedTicks, Rebound, Disputed int
+	// ticks that were skipped, or have waited, and tasks that were cancelled for one
+	LeftOut, Waited, Replaced int
 	// tasks that were skipped, outcomes that were made to stay, and tasks that began after others
 	Skipped, Stayed, Chains int
 	// completions of groups that began, and groups that were given up

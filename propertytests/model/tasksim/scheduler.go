@@ -189,9 +189,13 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		if l.model.paused["r."+e.Recurrence.Name] {
 			w.fail("%s is submitted, and the recurrence is known to be paused", e.ID)
 		}
+		l.decides(&e)
 		w.tell(e.ID, "%s@%d writes tick %d under %d", l.p.name, l.epoch, e.Write, e.Guard)
 		l.write(e.Write, put{"q." + e.ID, submission{policy: e.Recurrence.Policy}, "q." + e.ID, 0},
-			put{"k." + e.Recurrence.Name, tickOf{e.Tick}, sealSubject, e.Guard})
+			put{"k." + e.Recurrence.Name, tickOf{e.Tick, e.Tick}, sealSubject, e.Guard})
+	case tasks.WritePass:
+		l.passes(&e)
+		l.write(e.Write, put{"k." + e.Name, tickOf{e.Tick, e.Last}, sealSubject, e.Guard})
 	case tasks.Assign:
 		l.handsOut(&e)
 		for _, a := range e.List {
@@ -222,6 +226,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 		l.model.ready = w.now
 	case tasks.Ticked:
 		w.Dropped += e.Dropped
+		w.LeftOut += e.Skipped
 	case tasks.Reassigned:
 		if e.Cause == tasks.CauseWorkerLost {
 			w.Counted++

@@ -133,6 +133,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"outcomes that have expired":                                c.Expired, "ids that were used again": c.Reused,
 		"ticks that were there already": c.Squatted, "recurrences that were changed": c.Redefined,
 		"definitions of a lower version": c.Lower, "recurrences that were paused or resumed": c.PausedTicks,
+		"ticks that were skipped": c.LeftOut, "ticks that have waited": c.Waited, "tasks that were replaced": c.Replaced,
 		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
 		"outcomes that were made to stay": c.Stayed,
 		"batches":                         c.Together, "batches that were halved": c.Halved,

@@ -44,6 +44,7 @@ type (
 		later   bool // of a later version: old processes cannot read it
 		after   *groups.After
 		fresh   bool // only workers of the later build can decode its input
+		byHand  bool // of a tick that somebody submits
 	}
 	erased struct{}
 	sealOf struct {
@@ -67,9 +68,9 @@ type (
 		later bool
 		place recurring.Definition
 	}
-	tickOf  struct{ tick time.Time } // the last tick
-	lasting struct{ tasks.Outcome }  // an outcome that stays until it is released
-	put     struct {                 // one record of a write, under its condition:
+	tickOf  struct{ tick, last time.Time } // the last tick, and the last that was submitted
+	lasting struct{ tasks.Outcome }        // an outcome that stays until it is released
+	put     struct {                       // one record of a write, under its condition:
 		subject string
 		value   any
 		on      string // the last sequence of this subject

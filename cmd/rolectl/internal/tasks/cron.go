@@ -21,7 +21,7 @@ func cronCommand(t *scope) *cobra.Command {
 
 func cronSet(t *scope) *cobra.Command {
 	var s submission
-	var zone, catchUp string
+	var zone, catchUp, overlap string
 	var window time.Duration
 	var version int
 	cmd := &cobra.Command{
@@ -39,7 +39,10 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 			if err != nil {
 				return err
 			}
-			options := []assign.RecurOption{assign.InZone(zone), assign.CatchUp(assign.CatchUpPolicy(catchUp))}
+			options := []assign.RecurOption{
+				assign.InZone(zone), assign.CatchUp(assign.CatchUpPolicy(catchUp)),
+				assign.Overlap(assign.OverlapPolicy(overlap)),
+			}
 			if window != 0 {
 				options = append(options, assign.CatchUpWindow(window))
 			}
@@ -80,6 +83,11 @@ schedule and zone the new one continues: ticks that are due are fired.`,
 		fmt.Sprintf("which ticks to fire that passed while no scheduler led: %s, %s or %s", assign.CatchUpLatest,
 			assign.CatchUpAll, assign.CatchUpSkip),
 		string(assign.CatchUpLatest), string(assign.CatchUpAll), string(assign.CatchUpSkip))
+	cli.ChoiceFlag(cmd, &overlap, "overlap", string(assign.OverlapAllow),
+		fmt.Sprintf("what becomes of a tick while the task of an earlier one is open: %s, %s, %s or %s",
+			assign.OverlapAllow, assign.OverlapSkip, assign.OverlapQueue, assign.OverlapCancelRunning),
+		string(assign.OverlapAllow), string(assign.OverlapSkip), string(assign.OverlapQueue),
+		string(assign.OverlapCancelRunning))
 	cli.DurationFlag(cmd, &window, "catch-up-window", 0, 0,
 		"how late a tick may be fired with --catch-up skip (0: 1m)")
 	return cmd

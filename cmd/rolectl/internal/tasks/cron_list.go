@@ -74,7 +74,7 @@ func cronTable(namespace string, all []assign.Recurrence, next string) show.Tabl
 	}
 	t := show.Table{
 		Columns: []string{"NAME", "KIND", "SCHEDULE", "ZONE", "LAST", "NEXT", "NOTE"},
-		Wide:    []string{"CATCH-UP", "WINDOW", "SINCE", "VERSION"},
+		Wide:    []string{"CATCH-UP", "WINDOW", "OVERLAP", "SINCE", "VERSION"},
 		Names:   []string{"NAME", "KIND", "ZONE", "NOTE"}, Spare: []string{"LAST", "ZONE"},
 		Empty: "no recurring tasks in namespace " + namespace,
 		JSON: struct {
@@ -102,7 +102,9 @@ func cronTable(namespace string, all []assign.Recurrence, next string) show.Tabl
 		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: r.Name, Tone: tone, Cells: []string{r.Name, r.Kind, r.Spec, r.Zone, at(r.Last), at(r.Next), note},
-			Wide: []string{string(r.CatchUp), wording.Age(r.CatchUpWindow), at(r.Since), strconv.Itoa(r.Version)},
+			Wide: []string{
+				string(r.CatchUp), wording.Age(r.CatchUpWindow), string(r.Overlap), at(r.Since), strconv.Itoa(r.Version),
+			},
 		})
 	}
 	return t

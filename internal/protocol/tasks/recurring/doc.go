@@ -7,4 +7,6 @@
 //     is due is lost by that.
 //   - R3 A recurrence that is paused fires nothing, and stays paused until it is resumed. Its ticks
 //     count from then, and equal distances from where they did.
+//   - R4 Of several ticks that are due at once, the last one alone is submitted where tasks of the
+//     recurrence may not overlap and none of them waits for another.
 package recurring

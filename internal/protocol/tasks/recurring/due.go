@@ -20,6 +20,7 @@ type Plan struct {
 	CatchUp  CatchUp
 	Window   time.Duration // a tick that could not be fired within it was missed
 	Paused   bool          // there are none
+	Overlap  Overlap       // what becomes of one while a task of the recurrence is open
 }
 
 const (
@@ -47,6 +48,9 @@ func (p *Plan) Due(after, now time.Time) (list []time.Time, dropped int, seen ti
 			keep--
 		}
 	default:
+		keep = min(keep, 1)
+	}
+	if p.Overlap.One() {
 		keep = min(keep, 1)
 	}
 	return all[len(all)-keep:], dropped + len(all) - keep, seen

@@ -86,3 +86,14 @@ func (c *countedMinutes) Next(t time.Time) time.Time {
 	c.n++
 	return fullMinutes{}.Next(t)
 }
+
+// TestOneOfTheTicksThatAreDue: where each would be skipped for the one before, or cancel it.
+func TestOneOfTheTicksThatAreDue(t *testing.T) {
+	for o, want := range map[Overlap]int{Allow: 4, Queue: 4, Skip: 1, CancelRunning: 1} {
+		p := &Plan{Schedule: fullMinutes{}, CatchUp: CatchUpAll, Overlap: o}
+		list, dropped, seen := p.Due(at(0, 5), at(4, 30))
+		if len(list) != want || dropped != 4-want || !list[want-1].Equal(at(4, 0)) || !seen.Equal(at(4, 0)) {
+			t.Errorf("%d: %v, %d dropped, up to %v", o, list, dropped, seen)
+		}
+	}
+}
