@@ -162,6 +162,67 @@ func RunRecurrence(ctx context.Context, in Submitter, name string) (id string, e
 	return c.RunRecurrence(ctx, name)
 }
 
+// BackfillOptions say which ticks of a recurrence to submit.
+type BackfillOptions struct {
+	// From and To are the first and the last moment. Both are required, and ticks at either count.
+	From, To time.Time
+	// Limit is how many ticks are dealt with at most. Default and maximum 1,000.
+	Limit int
+	// DryRun submits nothing: the result says what would be submitted.
+	DryRun bool
+}
+
+// BackfillResult says what a [BackfillRecurrence] has done.
+type BackfillResult struct {
+	// Submitted are the ids of the tasks that were submitted, in the order of their ticks. Existing
+	// are those that were there, open or ended.
+	Submitted []string `json:"submitted"`
+	Existing  []string `json:"existing"`
+	// Until is To, or an earlier moment: ticks after it are left to the scheduler.
+	Until time.Time `json:"until"`
+	// Next is the first tick that is left up to Until, zero for none. Give it as From to continue.
+	Next time.Time `json:"next,omitzero"`
+}
+
+const maxBackfill = 1000
+
+// BackfillRecurrence submits the tasks of past ticks of a recurrence, by its present schedule and
+// with its present input: those that were dropped, skipped, fell into a pause, or lie before the
+// definition. It needs no leader, and may be called again: the task of a tick has one id, so a tick
+// whose task is open, or whose outcome is kept, is not submitted again. Once an outcome has left,
+// after its [Retention], nothing tells that the tick has run.
+//
+// Ticks that the scheduler may still submit are left to it: those after the last one that it has
+// submitted or left out, unless the recurrence is paused. Its own next tick is not moved.
+//
+// Without an [Overlap] the tasks run as others do. With one they run one after the other, behind
+// the last task of a tick if that is open, and their outcomes are kept for an hour at least. All of
+// them count as open meanwhile, so the scheduler's ticks are skipped, wait or cancel them, as the
+// recurrence says.
+//
+// With an error the result says what is known to be done. Errors: ErrInvalidOption, and those of
+// [PauseRecurrence].
+func BackfillRecurrence(ctx context.Context, in Submitter, name string, o BackfillOptions) (BackfillResult, error) {
+	if o.Limit == 0 {
+		o.Limit = maxBackfill
+	}
+	switch {
+	case o.Limit < 1 || o.Limit > maxBackfill:
+		return BackfillResult{}, fmt.Errorf("%w: Limit %d: use 1 to %d, and continue with Next", ErrInvalidOption, o.Limit,
+			maxBackfill)
+	case o.From.IsZero() || o.To.IsZero():
+		return BackfillResult{}, fmt.Errorf("%w: From and To are required", ErrInvalidOption)
+	case o.To.Before(o.From):
+		return BackfillResult{}, fmt.Errorf("%w: To %v is before From %v", ErrInvalidOption, o.To, o.From)
+	}
+	c, err := recurrenceClient(ctx, in, name)
+	if err != nil {
+		return BackfillResult{}, err
+	}
+	b, err := c.BackfillRecurrence(ctx, name, client.Range{From: o.From, To: o.To, Limit: o.Limit, Dry: o.DryRun})
+	return BackfillResult{b.Submitted, b.Existing, b.Until, b.Next}, err
+}
+
 // recurrenceClient is the client for something that is done to a recurrence.
 func recurrenceClient(ctx context.Context, in Submitter, name string) (*client.Client, error) {
 	if !naming.Valid(name) {

@@ -492,6 +492,20 @@ func TestTasksCron(t *testing.T) {
 		out := w.ok("tasks", "ls", "--prefix", "cron/nightly/run-", "--state", "succeeded", "-o", "name").out
 		return out == id+"\n", out
 	})
+	type backfill struct{ Submitted, Existing []string }
+	past := strings.Fields("tasks cron backfill nightly --from 2026-01-01T00:00:00Z --to 2026-01-04T00:00:00Z")
+	dry := document[backfill](t, w.ok(append(past, "--dry-run", "-o", "json")...).out)
+	if len(dry.Submitted) != 3 || dry.Submitted[0] != "cron/nightly/20260101T020000Z" {
+		t.Errorf("a dry run: %+v", dry)
+	}
+	if out := w.ok(append(past, "--limit", "2")...); strings.Count(out.out, "\n") != 2 ||
+		!strings.Contains(out.errors, "--from 2026-01-03T02:00:00Z") {
+		t.Errorf("of more than the limit: %q, %q", out.out, out.errors)
+	}
+	if done := document[backfill](t, w.ok(append(past, "-o", "json")...).out); len(done.Submitted) != 1 ||
+		len(done.Existing) != 2 {
+		t.Errorf("the others: %+v", done)
+	}
 	w.ok("tasks", "cron", "resume", "nightly")
 	w.ok("tasks", "cron", "rm", "soon")
 	if out := w.ok("tasks", "cron", "ls", "-o", "name").out; out != "nightly\n" {

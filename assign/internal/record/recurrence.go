@@ -87,6 +87,12 @@ func (r *Recurrence) Resume(stored time.Time) {
 // Start is from when the ticks of a definition count that was stored at a time.
 func (r *Recurrence) Start(stored time.Time) time.Time { return r.place().Start(stored) }
 
+// Past is up to when the ticks of a definition are dealt with, which was stored at a time, where
+// passed is the last one that was submitted or left out.
+func (r *Recurrence) Past(stored, passed, now time.Time) time.Time {
+	return r.place().Past(stored, passed, now)
+}
+
 // Succeed prepares the definition for the place of another record, which was stored at a time. With
 // the same schedule it continues that one: nothing else that is changed drops a tick that is due.
 // It is not to be stored if ok is false: then the record is of a definition of a higher version.

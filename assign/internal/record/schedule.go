@@ -181,6 +181,12 @@ func ReadDefinition(name string, e *natskv.Entry, most int64) (d Definition, err
 	return d, nil
 }
 
+// Ticks are those from a moment up to another one, limit of them at most, and the first that is
+// left.
+func (d *Definition) Ticks(from, to time.Time, limit int) (list []time.Time, next time.Time) {
+	return recurring.Between(d.Schedule, from, to, limit)
+}
+
 // Header is that of the submissions of a recurrence.
 func (d *Definition) Header() []natskv.Field {
 	header := []natskv.Field{{Name: HeaderTask, Value: d.TaskHeader}}

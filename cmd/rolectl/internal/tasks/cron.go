@@ -15,7 +15,7 @@ import (
 
 func cronCommand(t *scope) *cobra.Command {
 	cmd := cli.Group("cron", "See and define recurring tasks")
-	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t), cronPause(t), cronResume(t), cronRun(t))
+	cmd.AddCommand(cronList(t), cronSet(t), cronRemove(t), cronPause(t), cronResume(t), cronRun(t), cronBackfill(t))
 	return cmd
 }
 
