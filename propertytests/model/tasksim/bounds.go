@@ -63,7 +63,7 @@ func (w *taskWorld) bind() {
 func (w *taskWorld) declare() {
 	d := declaredLimits{version: w.rng.IntN(4)}
 	d.limits = tasks.Limits{Concurrency: 1 + d.version%3, Rate: rate, KeyLimit: keyLimit}
-	if w.chance(0.1) {
+	if w.chance(0.3) {
 		d.limits.Concurrency = 5
 	}
 	w.rebind(func(x limitsOf) (limitsOf, bool) {
