@@ -46,9 +46,10 @@ type Note struct {
 	// Wait counts from when the note was stored.
 	Wait int64 `json:"wait_ms,omitempty"`
 	// StartedEpoch and Started name an attempt that was about to be handed to the scheduler's own
-	// process.
+	// process, whose session that was.
 	StartedEpoch uint64 `json:"started_epoch,omitempty"`
 	Started      uint32 `json:"started,omitempty"`
+	Session      uint64 `json:"started_session,omitempty"`
 	Alone        bool   `json:"alone,omitempty"` // it was to run alone
 	// Group, Ran and Blame are what is held against a task that has lost a worker: its group of
 	// suspects, how long the attempt that was lost had run, and the losses that are blamed on it.
@@ -63,7 +64,7 @@ const maxNoted = 1 << 40
 func EncodeNote(r tasks.Retry) ([]byte, error) {
 	return json.Marshal(Note{
 		1, r.Attempt.Epoch, r.Attempt.N, r.Failures, r.Crashes, r.Snoozes, (r.Wait + time.Millisecond - 1).Milliseconds(),
-		r.Started.Epoch, r.Started.N, r.Alone, r.Group, Milliseconds(r.Ran), r.Blame,
+		r.Started.Epoch, r.Started.N, r.Session, r.Alone, r.Group, Milliseconds(r.Ran), r.Blame,
 	})
 }
 
@@ -79,7 +80,7 @@ func DecodeNote(data []byte) (tasks.Retry, error) {
 	return tasks.Retry{
 		Attempt:  tasks.Attempt{Epoch: n.Epoch, N: n.Attempt},
 		Failures: n.Failures, Crashes: n.Crashes, Snoozes: n.Snoozes, Wait: time.Duration(n.Wait) * time.Millisecond,
-		Started: tasks.Attempt{Epoch: n.StartedEpoch, N: n.Started}, Alone: n.Alone,
+		Started: tasks.Attempt{Epoch: n.StartedEpoch, N: n.Started}, Session: n.Session, Alone: n.Alone,
 		Group: n.Group, Ran: time.Duration(n.Ran) * time.Millisecond, Blame: n.Blame,
 	}, nil
 }

@@ -65,7 +65,7 @@ func TestRecordsReadBack(t *testing.T) {
 	}
 	retry := tasks.Retry{
 		Attempt: tasks.Attempt{Epoch: 7, N: 2}, Failures: 1, Crashes: 2, Snoozes: 3, Wait: time.Second,
-		Started: tasks.Attempt{Epoch: 8, N: 1}, Alone: true, Group: 9, Ran: 5 * time.Second, Blame: 2,
+		Started: tasks.Attempt{Epoch: 8, N: 1}, Session: 77, Alone: true, Group: 9, Ran: 5 * time.Second, Blame: 2,
 	}
 	note, err := EncodeNote(retry)
 	if err != nil {

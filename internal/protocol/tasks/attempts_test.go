@@ -206,6 +206,44 @@ func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
 	}
 }
 
+// TestABegunAttemptOfALivingWorker is none that took its worker down: the worker has refused it, or
+// was never handed it. It counts if that worker dies before it has said what it has, and if it was
+// another.
+func TestABegunAttemptOfALivingWorker(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		session uint64
+		then    Event
+		counted bool
+	}{
+		{"it lives", 5, Synced{Session: 5}, false},
+		{"it says so by the bucket", 5, Told{Session: 5, Epoch: 100}, false},
+		{"it has another", 5, Synced{Session: 5, Held: []Held{{"y", Attempt{90, 2}, 2}}}, false},
+		{"it is dead", 5, Dead{Session: 5}, true},
+		{"it was another", 4, Synced{Session: 5}, true},
+		{"a note of an older version", 0, Synced{Session: 5}, true},
+	} {
+		b := newBooks(t)
+		b.revision = 10
+		b.step(SealSeen{Revision: 1, Epoch: 90})
+		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+		b.step(Noted{ID: "x", Revision: 3, Retry: Retry{
+			Attempt: Attempt{80, 4}, Crashes: 2, Started: Attempt{90, 1}, Session: tt.session, Alone: true, Group: 7,
+			Ran: time.Second, Blame: 2,
+		}})
+		b.step(CaughtUp{})
+		b.seal(9)
+		b.step(Members{List: []Member{member(5), member(200)}})
+		effects := b.step(tt.then)
+		if w, dead := find[WriteOutcome](effects); dead != tt.counted || dead && w.Outcome.Cause != CauseWorkerLost {
+			t.Errorf("%s: %+v", tt.name, effects)
+		}
+		if r, _ := find[Reassigned](effects); !tt.counted && r.Cause != rejected {
+			t.Errorf("%s: reassigned for %q: %+v", tt.name, r.Cause, effects)
+		}
+	}
+}
+
 // TestAClosedSessionHasLostNothing: what a worker that has left cleanly was still handed, or
 // had not told of, goes back uncounted, and at once; what one that is lost had counts.
 func TestAClosedSessionHasLostNothing(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 // When that is the scheduler's own process there is nobody left to count. So while a scheduler
 // finds that the one before it has not ended in peace, it notes what it is about to give to itself
 // of that one's tasks: a scheduler that finds that note, and no worker that has the task, counts
-// for it. That costs one more write for a task that has seen a scheduler crash, and nothing for all
-// others.
+// for it, unless the worker lives: that one has refused it, or was never handed it. That costs one
+// more write for a task that has seen a scheduler crash, and nothing for all others.
 //
 // Doubt ends with the task, not with the term: a scheduler that ends in peace leaves it to the next
 // one, or a task could take down one scheduler uncounted after each that had not come to it.
@@ -18,6 +18,7 @@ import (
 // begun is an attempt that was noted before it began at a scheduler's own worker.
 type begun struct {
 	attempt Attempt
+	session uint64  // of that worker, 0: not known
 	since   Instant // when that was noted
 	alone   bool    // it was isolated
 }
@@ -57,10 +58,10 @@ func (s *Scheduler) prepare(t *task, former Attempt) {
 	r := t.run
 	r.write = write{kind: startWrite, t: t, retry: t.note(), noted: t.noted}
 	r.write.retry = s.against(t, r.write.retry)
-	r.write.retry.Attempt, r.write.retry.Started = former, t.attempt
+	r.write.retry.Attempt, r.write.retry.Started, r.write.retry.Session = former, t.attempt, r.worker.session
 	r.write.retry.Alone = s.isolated(t) && !r.worker.unsure
 	t.noted = true
-	s.begun[t.id()] = begun{attempt: t.attempt, alone: r.write.retry.Alone}
+	s.begun[t.id()] = begun{attempt: t.attempt, session: r.worker.session, alone: r.write.retry.Alone}
 	s.send(&r.write)
 }
 
@@ -86,8 +87,7 @@ func (s *Scheduler) countBegun() {
 			delete(s.begun, id)
 		case t.phase.queued():
 			t.attempt = a
-			// it may have been rotated
-			if a.Epoch == s.seal.rested || s.seal.since > 0 && a.Epoch >= s.seal.since && a.Epoch < s.seal.rested {
+			if s.inPeace(a.Epoch) || s.lives(b.session) {
 				s.again(t, Retry{}, rejected, Outcome{}, nil)
 				continue
 			}
@@ -98,4 +98,17 @@ func (s *Scheduler) countBegun() {
 		}
 	}
 	s.lose(&lost)
+}
+
+// inPeace reports whether the term of an epoch has ended in peace. The epoch may have been rotated
+// in that term.
+func (s *Scheduler) inPeace(epoch uint64) bool {
+	return epoch == s.seal.rested || s.seal.since > 0 && epoch >= s.seal.since && epoch < s.seal.rested
+}
+
+// lives reports whether a worker that was there before us has said what it has: it was not taken
+// down, and what it has not named it never had.
+func (s *Scheduler) lives(session uint64) bool {
+	w := s.workers[session]
+	return w != nil && w.synced
 }

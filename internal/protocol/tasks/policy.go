@@ -161,8 +161,10 @@ type Retry struct {
 	Wait     time.Duration // until it is due again
 	// Started is an attempt that was about to be handed to a worker of the scheduler's own process,
 	// zero for none. Both may have died of it: a later scheduler that finds nobody who holds it
-	// counts a lost worker.
+	// counts a lost worker, unless the session of that worker lives: Session, 0 in notes of older
+	// versions.
 	Started Attempt
+	Session uint64
 	Alone   bool // and that one was to run alone
 
 	// Group, Ran and Blame are the suspicion of a task that has lost a worker.

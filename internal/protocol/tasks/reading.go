@@ -134,7 +134,7 @@ func (s *Scheduler) recall(t *task, r Retry, since Instant) {
 	}
 	delete(s.begun, t.id())
 	if !r.Started.IsZero() {
-		s.begun[t.id()] = begun{r.Started, since, r.Alone}
+		s.begun[t.id()] = begun{r.Started, r.Session, since, r.Alone}
 	}
 	if r.Attempt.Compare(t.attempt) <= 0 {
 		return

@@ -386,7 +386,13 @@ var rare = []mutants.Mutant{
 		{"\tw.silent = s.now\n\tif e.Frame == w.frame", "\tif e.Frame == w.frame"},
 	}},
 	{Name: "what begun in a peaceful term counts as lost", Edits: []mutants.Edit{
-		{"a.Epoch == s.seal.rested", "false"},
+		{"return epoch == s.seal.rested", "return false"},
+	}},
+	{Name: "what a living worker never had counts as lost", Edits: []mutants.Edit{
+		{" || s.lives(b.session)", ""},
+	}},
+	{Name: "a worker that has died counts as one that lives", Edits: []mutants.Edit{
+		{"return w != nil && w.synced", "return w != nil || session > 0"},
 	}},
 	{Name: "suspects of two groups run together", Edits: []mutants.Edit{
 		{"(tries == 0 || tries == group)", "(tries == 0 || group > 0)"},
