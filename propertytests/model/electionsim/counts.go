@@ -35,6 +35,7 @@ type Counts struct {
 	// roles that were removed; claims of those; removals that came too late; vacancies written again
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
 	Unwanted, Abandoned, RemovedHeld             int // RemovedHeld: by a session that had ended
+	Ended                                        int // sessions ended by guards
 	GuardAdmitted, GuardRefused                  int // writes to guarded resources
 	GuardDeposed, GuardOutlived                  int // refused after those of a later term, and of a later bucket
 	GuardAfterLoss                               int // refused, where the record of either term was lost
@@ -128,6 +129,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Unwanted, d.Unwanted},
 		{&c.RemovedHeld, d.RemovedHeld},
 		{&c.Abandoned, d.Abandoned},
+		{&c.Ended, d.Ended},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},

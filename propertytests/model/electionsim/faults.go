@@ -143,7 +143,7 @@ func (p *process) suffer(f Fault, role string) {
 			p.proceed()
 		})
 	case Crash:
-		p.stop()
+		p.crash()
 		w.after(f.For, p.restart)
 	case Cut:
 		p.cut(f.For)

@@ -16,6 +16,7 @@ func (p *process) send(x protocol.Write) {
 	fate, sentTo, known := &landing{}, p.reaches(), p.m.View().Last()
 	p.latest[x.Key] = x.ID
 	p.fly(x, 1)
+	p.tellGuard(x, 0)
 	beat := p.beatsBy(x.Key)
 	if beat {
 		p.beats[x.ID] = fate
@@ -28,6 +29,9 @@ func (p *process) send(x protocol.Write) {
 		answered = true
 		p.fly(x, -1)
 		p.resolved(x, ev)
+		if ev.Outcome == record.Won {
+			p.tellGuard(x, ev.Revision)
+		}
 		p.hand(ev)
 		p.checkEnds(x, ev, known)
 	}

@@ -14,6 +14,8 @@ type Plan struct {
 	Single  bool // the bucket has one replica, which cannot lag
 	// Claims go together as soon as two wait, and they wait as soon as one is on its way.
 	Together bool
+	// Each process has a guard, which ends its sessions when it crashes.
+	Guarded bool
 }
 
 // MemberPlan is one process.

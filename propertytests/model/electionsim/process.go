@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/ending"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -16,6 +17,8 @@ type process struct {
 	instance string
 	plan     *MemberPlan
 	cfg      protocol.Config
+
+	book ending.Book // of its guard
 
 	life  int // counts its starts; what an earlier life had under way reaches it no more
 	alive bool
@@ -129,6 +132,7 @@ func (p *process) start() {
 	p.alive, p.link, p.paused, p.elsewhere, p.strayed = true, true, false, false, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
+	p.book = ending.Book{}
 	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false
 	p.errands, p.working, p.closing, p.width = 0, 0, false, protocol.Widen{}
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}

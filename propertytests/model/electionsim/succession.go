@@ -24,6 +24,7 @@ const (
 	awake    = hop + hop + hop + max(hop, delivery)
 	claimed  = hop + max(hop, delivery)
 	messages = stands + kills + awake + claimed
+	guardEnd = evidence + 2*hop + 4*hop // one refusal, if a beat was under way
 )
 
 // loss is what is lost together with a leader.
@@ -71,10 +72,13 @@ func (w *world) crashLeaders() {
 func (w *world) crashLeader(p *process, role string, roles []string) {
 	lost := loss(max(0, w.rng.IntN(6)-2))
 	within := w.leaderless(p, lost)
+	if w.plan.Guarded && lost == alone {
+		within = guardEnd + messages
+	}
 	w.trace.add(w.now, p, "crash", "when all is quiet")
 	began := w.now
 	clear(w.led)
-	p.stop()
+	p.crash()
 	destroy := func(key string) {
 		w.committed(w.store.put(w.now, key, garbage[w.rng.IntN(len(garbage))], w.rng.IntN(2) == 0))
 	}

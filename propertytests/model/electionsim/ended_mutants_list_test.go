@@ -1,0 +1,36 @@
+package electionsim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// guardedOnes is for what a guard does about a process that has ended.
+var guardedOnes = mutants.Test{
+	Run: "^TestGuardedProcesses$", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
+}
+
+// ended are the rules about a process that has certainly ended.
+var ended = []mutants.Mutant{
+	{Name: "a guard ends the next process under the same name", Edits: []mutants.Edit{
+		{"slices.Contains(e.nonces, x.Lease.Nonce)", "slices.Contains(e.nonces, e.nonces[0])"},
+	}, By: &guardedOnes},
+	{Name: "a guard does not look again after a refusal", Edits: []mutants.Edit{
+		{"e.over = e.refused >= MostRefusals", "e.over = true"},
+	}, By: &beside},
+	{Name: "a guard tries for ever", Edits: []mutants.Edit{
+		{"e.over = e.refused >= MostRefusals", "e.over = false"},
+	}, By: &beside},
+	{Name: "a guard says that the work was done", Edits: []mutants.Edit{
+		{"State: record.Killed, By: By, Session", "State: record.Closed, By: By, Session"},
+	}, By: &beside},
+	{Name: "a guard takes an idle session for one at work", Edits: []mutants.Edit{
+		{"AtRest: e.lease.State == record.Idle,", "AtRest: false,"},
+	}, By: &beside},
+	{Name: "an incarnation that is about to open is not known", Edits: []mutants.Edit{
+		{"\tcase w.Closed:\n", "\tcase w.Closed || w.Revision == 0:\n"},
+	}, By: &beside},
+	{Name: "an incarnation is forgotten when the next one is about to open", Edits: []mutants.Edit{
+		{"t.nonces = append(t.nonces, w.Nonce)", "t.nonces = []string{w.Nonce}"},
+	}, By: &beside},
+	{Name: "a lease that was closed is ended", Edits: []mutants.Edit{
+		{"\t\t\tt.forget(w.Nonce)\n", ""},
+	}, By: &beside},
+}
