@@ -6,6 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/guardlink"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -64,7 +65,11 @@ func (l *loop) carryOut(effect protocol.Effect) {
 }
 
 func (l *loop) write(w protocol.Write) {
+	l.guard.Writes(w.Key, w.Value, w.Delete)
 	l.writer.Submit(operation(w), l.s.cfg.OpTimeout, func(r natskv.Result) {
+		if r.Outcome == natskv.Won {
+			l.guard.Wrote(w.Key, w.Value, w.Delete, r.Revision)
+		}
 		written := protocol.Written{ID: w.ID, Outcome: outcomes[r.Outcome], Revision: r.Revision}
 		if r.Outcome == natskv.Unknown && natskv.TooLarge(r.Err) {
 			l.wg.Go(func() { l.tooLarge(written, len(w.Value)) }) // it asks the server
@@ -81,6 +86,22 @@ func (l *loop) write(w protocol.Write) {
 		m.event = written
 		l.s.box.Put(m)
 	})
+}
+
+// toGuard is the line to the guard of this process, nil when it has none. A session without a guard
+// works as well: its TTL decides.
+func (s *Session) toGuard(bucket *natskv.Bucket) *guardlink.Line {
+	broken := func(err error) {
+		s.emit(event.Fault{Meta: s.meta(), Doing: "tell the guard", Err: err, Attempts: 1})
+	}
+	link, err := guardlink.Present()
+	if err != nil {
+		broken(err)
+	}
+	at := guardlink.Place{
+		Bucket: bucket.Name(), ID: bucket.Identity().ID, Domain: s.cfg.Domain, Prefix: s.cfg.APIPrefix,
+	}
+	return link.Line(at, record.LeaseKey(peer(s.cfg.InstanceID, s.cfg.WorkerOnly)), broken)
 }
 
 // writeTogether sends writes in one batch. If one of them is to blame for a refusal, that shows

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/guardlink"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -36,6 +37,7 @@ type loop struct {
 	watcher *watcher
 	control *control
 	leaders *leaderCalls
+	guard   *guardlink.Line
 
 	machine *protocol.Machine
 	now     record.Now
@@ -81,6 +83,7 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 	l.watcher.idle = record.IdleKey(peer(s.cfg.InstanceID, s.cfg.WorkerOnly))
 	l.watcher.broken = func(err error) { s.post(protocol.Broken{Fault: err}) }
 	l.leaders = newLeaderCalls(s, l.ctx)
+	l.guard = s.toGuard(bucket)
 	l.machine = protocol.New(s.machineConfig(bucket))
 	return l, nil
 }

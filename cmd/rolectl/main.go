@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/guard"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
@@ -50,7 +51,7 @@ func untilSignal(which ...os.Signal) (context.Context, context.CancelCauseFunc) 
 func exitCode(ctx context.Context, cmd *cobra.Command, err error) int {
 	code := cli.CodeOf(err)
 	var by signalled
-	own := cmd.Name() == exec.Name || cmd.Name() == doctor.Name
+	own := cmd.Name() == exec.Name || cmd.Name() == guard.Name || cmd.Name() == doctor.Name
 	if !own && (code == cli.ExitFailed || code == cli.ExitConnection) && errors.As(context.Cause(ctx), &by) {
 		return 128 + int(by.Signal)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/dev"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/guard"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/roles"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/tasks"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/ui"
@@ -55,7 +56,7 @@ doctor has exit codes of its own.`,
 	cmd.AddCommand(
 		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a),
 		roles.Pause(a), roles.Resume(a),
-		exec.Command(a), exec.GuardCommand(),
+		exec.Command(a), exec.GuardCommand(), guard.Command(a),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a), ui.Command(a),
 		cli.OptionsCommand(), cli.VersionCommand(a),
 	)

@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
+	"internal/protocol/ending": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/tasks": {
 		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
 		"internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
@@ -47,10 +48,18 @@ var allowed = map[string][]string{
 	"internal/findings": {
 		"assign", "election", "internal/protocol", "internal/protocol/record", "internal/wording",
 	},
-	"dashboard":         {"assign", "election", "event", "internal/findings", "internal/wording"},
+	"dashboard":          {"assign", "election", "event", "internal/findings", "internal/wording"},
+	"internal/guardlink": {"internal/protocol/ending"},
+	"internal/deadlease": {
+		"internal/guardlink", "internal/natskv", "internal/protocol/ending", "internal/protocol/record",
+	},
+	"guard": {
+		"internal/deadlease", "internal/guardlink", "internal/protocol/ending", "internal/protocol/record",
+	},
 	"internal/natstest": {"internal/natsrun", "internal/natstest/race"},
 	"election": {
-		"event", "fencing", "internal/bridge", "internal/clock", "internal/mailbox",
+		"event", "fencing", "internal/bridge", "internal/clock", "internal/guardlink",
+		"internal/mailbox",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
 		"internal/protocol/view",
 	},
@@ -110,7 +119,8 @@ var allowed = map[string][]string{
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.
 	"cmd/rolectl": append(under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec",
-		"roles", "show", "tasks", "ui"), "internal/wording"),
+		"guard", "roles", "show", "tasks", "ui"), "internal/wording"),
+	"cmd/rolectl/internal/guard": append(under("cmd/rolectl/internal", "cli"), "guard"),
 	"cmd/rolectl/internal/bench": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
 		"election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket": append(under("cmd/rolectl/internal", "cli", "show"), "internal/wording",

@@ -150,6 +150,17 @@ func (r Reach) Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket,
 	return opened(nc, at, info, on)
 }
 
+// Get reads what is at a key from the leader of the stream, markers too. It does not find out
+// whether another bucket of this name has taken its place. Errors: ErrRecordNotFound, and those of
+// the API.
+func (b *Bucket) Get(ctx context.Context, nc *nats.Conn, key string) (Entry, error) {
+	if err := checkKey(key); err != nil {
+		return Entry{}, err
+	}
+	at := b.place()
+	return at.get(ctx, nc, map[string]any{"last_by_subj": at.prefix + key})
+}
+
 // Inspect asks the server for the bucket's state. The answer may be out of date when it arrives,
 // and in a cluster the server that gave it may no longer be the leader. The state may therefore
 // decide nothing except to look again.

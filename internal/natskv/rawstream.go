@@ -205,17 +205,22 @@ func (s *Stream) get(ctx context.Context, nc *nats.Conn, which map[string]any) (
 	if err := s.known(ctx, nc); err != nil {
 		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
 	}
+	return s.at.get(ctx, nc, which)
+}
+
+// get asks the leader for a record.
+func (p place) get(ctx context.Context, nc *nats.Conn, which map[string]any) (Entry, error) {
 	ask, err := json.Marshal(which)
 	if err != nil {
-		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
+		return Entry{}, fmt.Errorf("read %s: %w", p, err)
 	}
-	m, err := nc.RequestWithContext(ctx, s.at.api("STREAM.MSG.GET"), ask)
+	m, err := nc.RequestWithContext(ctx, p.api("STREAM.MSG.GET"), ask)
 	if err != nil {
-		return Entry{}, fmt.Errorf("read %s: %w", s.at, lost(nc, err))
+		return Entry{}, fmt.Errorf("read %s: %w", p, lost(nc, err))
 	}
-	e, err := s.at.record(m.Data)
+	e, err := p.record(m.Data)
 	if err != nil && !errors.Is(err, ErrRecordNotFound) {
-		return Entry{}, fmt.Errorf("read %s: %w", s.at, err)
+		return Entry{}, fmt.Errorf("read %s: %w", p, err)
 	}
 	return e, err
 }

@@ -9,6 +9,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(guardURL); url != "" {
+		os.Exit(guardian(url))
+	}
+	if url := os.Getenv(guardedURL); url != "" {
+		if err := guardedChild(url); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if url := os.Getenv(childURL); url != "" {
 		if err := child(url, os.Getenv(childName)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

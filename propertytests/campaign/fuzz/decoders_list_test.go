@@ -143,6 +143,10 @@ var decoders = map[string]string{
 	"fencing/matches":         "FuzzPattern",
 	"fencing/reading.consume": "the subject of an answer is read by the library, and what it cannot read ends the reading",
 
+	"guard/descendants":         "it reads what the kernel lists, and takes a number that is not one as zero",
+	"internal/guardlink/Decode": "FuzzMessage",
+	"internal/guardlink/take":   "it reads a number that the guard has set",
+
 	"internal/natskv/Adoption.Finish":    "it writes the metadata of a stream",
 	"internal/natskv/Adoption.present":   "it compares texts of the metadata, which may be any",
 	"internal/natskv/ReadBackup":         "FuzzBackup",

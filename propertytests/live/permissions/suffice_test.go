@@ -172,6 +172,7 @@ func TestPublishedSetsSuffice(t *testing.T) {
 		outcome(t, submit(t, client, []byte("abc")), 3)
 
 		keeps(t, as(t, s, "f", &heard), as(t, s, "r", &heard), term.Token())
+		guards(t, owner, as(t, s, "g", &heard), "b")
 		for _, process := range []*election.Session{w, b, a} {
 			leave(t, process)
 		}
