@@ -131,8 +131,17 @@ func (c *Client) JoinGroup(ctx context.Context, s *Submission, data []byte, afte
 		return taskerr.Doing(c.offline(err), "submit %s", s.ID)
 	}
 	if e.Revision > 0 && e.Revision < after {
-		return fmt.Errorf("%w: a task of an earlier group of this name is kept: use another name, or delete its tasks",
-			taskerr.ErrGroupKept)
+		return keptInGroup(s.ID, &e)
 	}
 	return nil
+}
+
+// keptInGroup says which task of an earlier group is in the way, until when, and what helps. It does
+// not advise to delete that task: the completion is there already, and would count it as lost.
+func keptInGroup(id string, e *natskv.Entry) error {
+	until := "is open"
+	if at := e.KeptUntil(); len(e.Header[record.HeaderOutcome]) > 0 && !at.IsZero() {
+		until = "is kept until " + at.UTC().Format(time.RFC3339)
+	}
+	return fmt.Errorf("%w: %s of an earlier group of this name %s: use another name", taskerr.ErrGroupKept, id, until)
 }
