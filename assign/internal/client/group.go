@@ -136,8 +136,8 @@ func (c *Client) JoinGroup(ctx context.Context, s *Submission, data []byte, afte
 	return nil
 }
 
-// keptInGroup says which task of an earlier group is in the way, until when, and what helps. It does
-// not advise to delete that task: the completion is there already, and would count it as lost.
+// keptInGroup says which task of an earlier group is in the way, until when, and what helps. It
+// does not advise to delete that task: the completion is there, and would count it as lost.
 func keptInGroup(id string, e *natskv.Entry) error {
 	until := "is open"
 	if at := e.KeptUntil(); len(e.Header[record.HeaderOutcome]) > 0 && !at.IsZero() {
