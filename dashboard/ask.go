@@ -17,85 +17,121 @@ const (
 	countPerPage = 100
 )
 
+// fresh has answers replaced that are old. It waits only if there are none from the time in which
+// somebody has looked: a scheduler that is silent holds up nobody who has a picture.
+func (h *hub) fresh(ctx context.Context) {
+	if len(h.options.Tasks) == 0 || h.answeredWithin(2*askEvery) {
+		return
+	}
+	select {
+	case h.want <- struct{}{}:
+	default: // that is already known
+	}
+	for {
+		next := h.next() // before the look: no answer is missed
+		if h.answeredWithin(unseen) {
+			return
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return
+		case <-h.ended:
+			return
+		}
+	}
+}
+
+func (h *hub) answeredWithin(d time.Duration) bool {
+	return time.Since(time.Unix(0, h.asked.Load())) < d
+}
+
 // askAlways asks the schedulers for as long as somebody looks.
 func (h *hub) askAlways(ctx context.Context) {
 	ask := time.NewTicker(askEvery)
 	defer ask.Stop()
+	var counted time.Time
 	for ctx.Err() == nil {
-		if time.Since(time.Unix(0, h.looked.Load())) < unseen {
-			h.ask(ctx, askEvery)
+		if time.Since(time.Unix(0, h.looked.Load())) < unseen && !h.answeredWithin(askEvery/2) {
+			count := time.Since(counted) >= countEvery
+			if count {
+				counted = time.Now()
+			}
+			h.ask(ctx, count)
 		}
 		select {
 		case <-ask.C:
+		case <-h.want:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// ask asks all schedulers, unless that was done within that time.
-func (h *hub) ask(ctx context.Context, within time.Duration) {
-	h.asking.Lock()
-	defer h.asking.Unlock()
-	if len(h.options.Tasks) == 0 || time.Since(h.asked) < within {
-		return
-	}
-	count := time.Since(h.counted) >= countEvery
+// ask asks all schedulers, and with count has the dead tasks counted.
+func (h *hub) ask(ctx context.Context, count bool) {
 	var all sync.WaitGroup
 	for i, c := range h.options.Tasks {
-		all.Go(func() { h.askOne(ctx, i, c, count) })
+		all.Go(func() { h.askOne(ctx, i, c) })
+		if count {
+			all.Go(func() { h.countOne(ctx, i, c) })
+		}
 	}
 	all.Wait()
 	if ctx.Err() != nil {
 		return
 	}
-	if count {
-		h.counted = time.Now()
-	}
-	h.asked = time.Now()
-	h.draw(h.asked)
+	now := time.Now()
+	h.asked.Store(now.UnixNano())
+	h.draw(now)
 }
 
 // askOne asks the scheduler of one namespace.
-func (h *hub) askOne(ctx context.Context, i int, c *assign.Client, count bool) {
-	h.mu.Lock()
-	n := h.answers[i]
-	h.mu.Unlock()
-	n.Overview, n.Problem = nil, ""
+func (h *hub) askOne(ctx context.Context, i int, c *assign.Client) {
 	once, cancel := context.WithTimeout(ctx, askWithin)
 	o, err := assign.GetOverview(once, c)
 	cancel()
+	var overview *assign.Overview
+	var problem string
 	switch {
 	case err == nil:
-		n.Overview = &o
+		overview = &o
 	case ctx.Err() != nil:
 		return
 	case errors.Is(err, assign.ErrNoScheduler), errors.Is(err, context.DeadlineExceeded):
-		n.Problem = "there is no scheduler"
+		problem = "there is no scheduler"
 	default:
-		n.Problem = wording.OneLine(err.Error())
-	}
-	if count {
-		n.Dead, n.MoreDead = countDead(ctx, c)
+		problem = wording.OneLine(err.Error())
 	}
 	h.mu.Lock()
-	h.answers[i] = n
-	h.mu.Unlock()
+	defer h.mu.Unlock()
+	h.answers[i].Overview, h.answers[i].Problem = overview, problem
+}
+
+// countOne counts the dead tasks of one namespace. The last count stays if that fails.
+func (h *hub) countOne(ctx context.Context, i int, c *assign.Client) {
+	n, more, err := countDead(ctx, c)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := &h.answers[i]
+	if a.DeadUnknown = err != nil; err == nil {
+		a.Dead, a.MoreDead = n, more
+	}
 }
 
 // countDead counts the dead tasks of a namespace, as far as a few pages hold them.
-func countDead(ctx context.Context, c *assign.Client) (n int, more bool) {
+func countDead(ctx context.Context, c *assign.Client) (n int, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	o := assign.ListOptions{States: []assign.State{assign.StateDead}, Limit: countPerPage}
 	for range countPages {
 		page, err := assign.List(ctx, c, o)
 		if err != nil {
-			return n, n > 0
+			return 0, false, err
 		}
 		n += len(page.Tasks)
 		if o.Cursor = page.Next; o.Cursor == "" {
-			return n, false
+			return n, false, nil
 		}
 	}
-	return n, true
+	return n, true, nil
 }

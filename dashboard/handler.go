@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 )
@@ -24,9 +25,12 @@ type Handler struct {
 	pages   *template.Template
 	boot    string // another one in each process
 	streams chan struct{}
+	// writeWithin is how long a reader of a stream may take to read.
+	writeWithin time.Duration
 
 	mu    sync.Mutex
 	views map[string]*view
+	uses  uint64 // how often a view was asked for
 }
 
 // New makes a page, which watches from now on. It does no I/O. Errors: every fault of o at once,
@@ -43,7 +47,7 @@ func New(o Options) (*Handler, error) {
 	}
 	h := &Handler{
 		options: o, mux: http.NewServeMux(), boot: bootID(), streams: make(chan struct{}, maxStreams),
-		views: map[string]*view{},
+		writeWithin: writeWithin, views: map[string]*view{},
 	}
 	h.pages = template.Must(template.New("page").Funcs(h.functions()).ParseFS(assets, "assets/*.html"))
 	h.hub = newHub(o)
@@ -61,7 +65,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("X-Frame-Options", "DENY")
-	head.Set("Referrer-Policy", "no-referrer")
+	// With "no-referrer" the browser sends "Origin: null" with a form of this page. Over plain HTTP
+	// off loopback nothing else tells it from a form of another origin.
+	head.Set("Referrer-Policy", "same-origin")
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")

@@ -118,6 +118,7 @@ func document[T any](s *site, path string) (d T) {
 // firstScreen is what the tests read of it.
 type firstScreen struct {
 	Led, Unled, Left, Waiting, Dead int
+	DeadUnknown                     bool `json:"dead_unknown"`
 	Roles                           []roleRow
 	Waits                           []waitingKind
 }
@@ -300,6 +301,10 @@ func TestHeaders(t *testing.T) {
 			!strings.Contains(policy, "frame-ancestors 'none'") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", path, r.Header)
 		}
+		// With no-referrer a form of the page itself comes with "Origin: null", and is refused.
+		if got := r.Header.Get("Referrer-Policy"); got != "same-origin" {
+			t.Errorf("%s: Referrer-Policy: %s", path, got)
+		}
 	}
 	if css := s.get("/a/b/page.css", http.StatusOK); !strings.Contains(css, "--edge: #b00;") {
 		t.Error("the colour is missing")
@@ -330,6 +335,16 @@ func TestOptions(t *testing.T) {
 	for _, field := range []string{"Observer", "Tasks", "Colour", "BasePath"} {
 		if err == nil || !strings.Contains(err.Error(), "dashboard: "+field+": ") {
 			t.Errorf("%s is missing in %v", field, err)
+		}
+	}
+	for base, valid := range map[string]bool{
+		"": true, "/a": true, "/a/b.c": true, "/a..b": true, "/": false, "/.": false, "/..": false,
+		"/a/.": false, "/./a": false,
+		"/a/../b": false, "a": false, "/a/": false, "//a": false,
+	} {
+		_, err := New(Options{BasePath: base})
+		if strings.Contains(err.Error(), "BasePath") == valid {
+			t.Errorf("BasePath %q: %v", base, err)
 		}
 	}
 }

@@ -23,11 +23,10 @@ type hub struct {
 	options Options
 	watched time.Time
 	now     atomic.Pointer[picture]
-	looked  atomic.Int64 // when somebody looked last, in Unix nanoseconds
-	drawing sync.Mutex   // held while a picture is made
-	asking  sync.Mutex   // held while the schedulers are asked
-	asked   time.Time    // when they were asked last
-	counted time.Time    // when dead tasks were counted last
+	looked  atomic.Int64  // when somebody looked last, in Unix nanoseconds
+	drawing sync.Mutex    // held while a picture is made
+	asked   atomic.Int64  // when the schedulers had answered last, in Unix nanoseconds
+	want    chan struct{} // holds one if somebody wants newer answers
 
 	mu      sync.Mutex
 	history history
@@ -44,10 +43,10 @@ func newHub(o Options) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{
 		options: o, watched: time.Now(), history: newHistory(), drawn: make(chan struct{}), ended: ctx.Done(),
-		cancel: cancel,
+		want: make(chan struct{}, 1), cancel: cancel,
 	}
 	for _, c := range o.Tasks {
-		h.answers = append(h.answers, namespaceNow{Name: c.Namespace()})
+		h.answers = append(h.answers, namespaceNow{Name: c.Namespace(), DeadUnknown: true})
 	}
 	events := o.Observer.Events(ctx) // before the first look: a change in between is noted twice rather than never
 	h.now.Store(h.look(h.watched))

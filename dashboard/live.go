@@ -53,20 +53,27 @@ func (h *Handler) serveLive(w http.ResponseWriter, r *http.Request) {
 	}
 	all := make([]follower, len(names))
 	for i, name := range names {
-		if _, err := h.view(name); err != nil {
+		v, err := h.follow(name)
+		if err != nil {
 			http.Error(w, err.Error(), statusOf(err))
 			return
 		}
+		defer h.unfollow(v)
 		all[i] = follower{name: name, sent: sent}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	to := http.NewResponseController(w)
 	write := func(text string) bool {
-		// A reader that does not read is disconnected. Not every writer has deadlines.
-		_ = to.SetWriteDeadline(time.Now().Add(writeWithin))
+		// A reader that does not read is disconnected. Not every writer has deadlines. Over HTTP/2 a
+		// deadline resets the stream when it passes, also if nothing is being written.
+		_ = to.SetWriteDeadline(time.Now().Add(h.writeWithin))
 		_, err := w.Write([]byte(text))
-		return err == nil && to.Flush() == nil
+		if err == nil {
+			err = to.Flush()
+		}
+		_ = to.SetWriteDeadline(time.Time{})
+		return err == nil
 	}
 	if !write("retry: 1000\n\n") {
 		return

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"path"
 	"regexp"
-	"strings"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
@@ -27,8 +27,10 @@ type Options struct {
 	BasePath string
 	// Steer says who sends a request, and whether they may steer. The page then offers to step down,
 	// transfer, pause and resume, to cancel and requeue, and to drain, each after a confirmation. It
-	// is called for each request to steer, and the name that it returns is logged. Default nil:
-	// nobody may steer, and the page answers no POST.
+	// is called for each request to steer, before its body is read, and the name that it returns is
+	// logged. It must authenticate the person, or check that r.Host is a name of yours. Otherwise a
+	// foreign site steers: it has its own name resolve to the address of the page, and the browser
+	// then takes both for one origin. Default nil: nobody may steer, and the page answers no POST.
 	Steer func(*http.Request) (who string, ok bool)
 	// Log gets a line for each act, with the name of the person. Default: slog.Default().
 	Log *slog.Logger
@@ -64,9 +66,10 @@ func (o *Options) validate() error {
 	if o.Colour != "" && !colours.MatchString(o.Colour) {
 		faults = append(faults, &ConfigError{"Colour", "write it as # and three or six hex digits, such as #b00"})
 	}
-	if !paths.MatchString(o.BasePath) || strings.Contains(o.BasePath, "..") {
+	if p := o.BasePath; p != "" && (!paths.MatchString(p) || path.Clean(p) != p) {
 		faults = append(faults, &ConfigError{
-			"BasePath", "begin it with a slash and end it without one, such as /roles; use letters, digits and - _ ~ .",
+			"BasePath", "begin it with a slash and end it without one, such as /roles; use letters, digits and - _ ~ .; " +
+				"no part of it may be . or ..",
 		})
 	}
 	return errors.Join(faults...)

@@ -56,6 +56,8 @@ type namespaceNow struct {
 	Dead    int    `json:"dead"`
 	// MoreDead says that there are more dead tasks than were counted.
 	MoreDead bool `json:"more_dead,omitempty"`
+	// DeadUnknown says that they could not be counted now. Dead is the last count, 0 without one.
+	DeadUnknown bool `json:"dead_unknown,omitempty"`
 }
 
 // look makes a picture of what the observer sees.

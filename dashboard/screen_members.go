@@ -35,6 +35,14 @@ type memberRow struct {
 	Work    []workplaceRow `json:"tasks,omitempty"`
 }
 
+// ID is that of its row. A candidate and a worker-only member may have the same name.
+func (m memberRow) ID() string {
+	if m.WorkerOnly {
+		return "m:worker:" + m.Instance
+	}
+	return "m:candidate:" + m.Instance
+}
+
 // workplaceRow is what a member offers a namespace.
 type workplaceRow struct {
 	Namespace string   `json:"namespace"`

@@ -28,26 +28,28 @@ type nowData struct {
 	Total     int       `json:"total"`
 	Led       int       `json:"led"`
 	// Unled are roles that nobody leads, without those that were left cleanly.
-	Unled     int            `json:"unled"`
-	Left      int            `json:"left"`
-	Members   int            `json:"members"`
-	Instances []string       `json:"instances"`
-	More      int            `json:"more_instances,omitempty"`
-	Roles     []roleRow      `json:"roles"`
-	Paging    paging         `json:"paging"`
-	ToDo      findings.List  `json:"to_do"`
-	MoreToDo  int            `json:"more_to_do,omitempty"`
-	Critical  int            `json:"critical"`
-	Warnings  int            `json:"warnings"`
-	Waits     []waitingKind  `json:"waits"`
-	MoreWaits int            `json:"more_waits,omitempty"`
-	Waiting   int            `json:"waiting"`
-	Delayed   int            `json:"delayed"`
-	Running   int            `json:"running"`
-	Dead      int            `json:"dead"`
-	MoreDead  bool           `json:"more_dead,omitempty"`
-	Problems  []namespaceNow `json:"problems,omitempty"`
-	HasTasks  bool           `json:"has_tasks"`
+	Unled     int           `json:"unled"`
+	Left      int           `json:"left"`
+	Members   int           `json:"members"`
+	Instances []string      `json:"instances"`
+	More      int           `json:"more_instances,omitempty"`
+	Roles     []roleRow     `json:"roles"`
+	Paging    paging        `json:"paging"`
+	ToDo      findings.List `json:"to_do"`
+	MoreToDo  int           `json:"more_to_do,omitempty"`
+	Critical  int           `json:"critical"`
+	Warnings  int           `json:"warnings"`
+	Waits     []waitingKind `json:"waits"`
+	MoreWaits int           `json:"more_waits,omitempty"`
+	Waiting   int           `json:"waiting"`
+	Delayed   int           `json:"delayed"`
+	Running   int           `json:"running"`
+	Dead      int           `json:"dead"`
+	MoreDead  bool          `json:"more_dead,omitempty"`
+	// DeadUnknown says that in a namespace they could not be counted now: Dead has its last count.
+	DeadUnknown bool           `json:"dead_unknown,omitempty"`
+	Problems    []namespaceNow `json:"problems,omitempty"`
+	HasTasks    bool           `json:"has_tasks"`
 }
 
 // roleRow is a role in the table.
@@ -237,6 +239,7 @@ func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 func (d *nowData) tasks(n namespaceNow) {
 	d.Dead += n.Dead
 	d.MoreDead = d.MoreDead || n.MoreDead
+	d.DeadUnknown = d.DeadUnknown || n.DeadUnknown
 	if n.Problem != "" {
 		d.Problems = append(d.Problems, n)
 	}

@@ -33,17 +33,20 @@ type question struct {
 
 type field struct{ Name, Value string }
 
-// asked reads what is to be done, and by whom. It answers itself if that cannot be.
-func (h *Handler) asked(w http.ResponseWriter, r *http.Request, q url.Values) (question, bool) {
-	d := question{Name: q.Get("do"), frame: h.frame(&screen{Title: "Confirm"}, "", 0, "")}
+// person is who sends a request, if they may steer. It answers itself if they may not.
+func (h *Handler) person(w http.ResponseWriter, r *http.Request) (who string, ok bool) {
+	if who, ok = h.options.Steer(r); !ok {
+		h.sorry(w, http.StatusForbidden, "you may look at this page, and not steer")
+	}
+	return who, ok
+}
+
+// asked reads what is to be done. It answers itself if that cannot be.
+func (h *Handler) asked(w http.ResponseWriter, who string, q url.Values) (question, bool) {
+	d := question{Name: q.Get("do"), Who: who, frame: h.frame(&screen{Title: "Confirm"}, "", 0, "")}
 	var known bool
 	if d.Act, known = acts[d.Name]; !known {
 		h.sorry(w, http.StatusNotFound, "there is no act of this name")
-		return d, false
-	}
-	var allowed bool
-	if d.Who, allowed = h.options.Steer(r); !allowed {
-		h.sorry(w, http.StatusForbidden, "you may look at this page, and not steer")
 		return d, false
 	}
 	for _, name := range d.Act.Needs {
@@ -65,18 +68,26 @@ func (h *Handler) asked(w http.ResponseWriter, r *http.Request, q url.Values) (q
 }
 
 func (h *Handler) serveQuestion(w http.ResponseWriter, r *http.Request) {
-	if d, ok := h.asked(w, r, r.URL.Query()); ok {
+	who, ok := h.person(w, r)
+	if !ok {
+		return
+	}
+	if d, ok := h.asked(w, who, r.URL.Query()); ok {
 		h.show(w, http.StatusOK, "question", d)
 	}
 }
 
 func (h *Handler) serveAct(w http.ResponseWriter, r *http.Request) {
+	who, ok := h.person(w, r) // before the body is read: strangers are not listened to
+	if !ok {
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	if err := r.ParseForm(); err != nil {
 		h.sorry(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	d, ok := h.asked(w, r, r.PostForm)
+	d, ok := h.asked(w, who, r.PostForm)
 	if !ok {
 		return
 	}

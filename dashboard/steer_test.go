@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -130,5 +131,26 @@ func TestSteer(t *testing.T) {
 	if said := log.String(); !strings.Contains(said, "act=step-down by=alice role=billing") ||
 		strings.Contains(said, "by=bob") {
 		t.Error(said)
+	}
+}
+
+// unread is a body that must not be read.
+type unread struct{ t *testing.T }
+
+func (b unread) Read([]byte) (int, error) {
+	b.t.Error("the body was read")
+	return 0, http.ErrBodyReadAfterClose
+}
+
+// TestStrangersAreNotListenedTo: the body of a request is read after Steer has allowed it.
+func TestStrangersAreNotListenedTo(t *testing.T) {
+	t.Parallel()
+	s := open(t, natstest.Server(t), func(_ *nats.Conn, o *Options) {
+		o.Steer = func(*http.Request) (string, bool) { return "", false }
+	})
+	answer := httptest.NewRecorder()
+	s.h.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/act", unread{t}))
+	if answer.Code != http.StatusForbidden {
+		t.Error(answer.Code)
 	}
 }

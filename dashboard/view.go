@@ -12,13 +12,17 @@ import (
 	"time"
 )
 
-// maxViews is how many screens with their filters are remembered as they were drawn last.
+// maxViews is how many screens with their filters are remembered as they were drawn last, above
+// those that streams follow.
 const maxViews = 64
 
 // view is a screen with its filter, as it was drawn last. All who look at it share it.
 type view struct {
 	screen *screen
 	query  url.Values
+
+	used      uint64 // under Handler.mu: when it was asked for last, in uses
+	followers int    // under Handler.mu: streams that follow it
 
 	mu      sync.Mutex
 	root    *fragment
@@ -50,6 +54,30 @@ func viewName(s *screen, q url.Values) string {
 
 // view returns the view of a name.
 func (h *Handler) view(name string) (*view, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.remembered(name)
+}
+
+// follow returns the view of a name, which is remembered until unfollow.
+func (h *Handler) follow(name string) (*view, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, err := h.remembered(name)
+	if err == nil {
+		v.followers++
+	}
+	return v, err
+}
+
+func (h *Handler) unfollow(v *view) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.followers--
+}
+
+// remembered returns the view of a name, as it was drawn last or not drawn yet.
+func (h *Handler) remembered(name string) (*view, error) {
 	at, err := url.Parse(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errQuestion, err)
@@ -59,25 +87,41 @@ func (h *Handler) view(name string) (*view, error) {
 			continue
 		}
 		name = viewName(s, at.Query())
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if v := h.views[name]; v != nil {
-			return v, nil
+		v := h.views[name]
+		if v == nil {
+			h.evict()
+			v = &view{screen: s, query: at.Query()}
+			h.views[name] = v
 		}
-		if len(h.views) >= maxViews {
-			clear(h.views) // each is drawn again when it is asked for
-		}
-		v := &view{screen: s, query: at.Query()}
-		h.views[name] = v
+		h.uses++
+		v.used = h.uses
 		return v, nil
 	}
 	return nil, fmt.Errorf("%w: there is no screen %s", errNotThere, at.Path)
 }
 
+// evict makes room for a view. The one that nobody has asked for the longest is drawn again when
+// somebody asks for it. A view that a stream follows stays, or its readers would get all of it.
+func (h *Handler) evict() {
+	oldest, idle := "", 0
+	for name, v := range h.views {
+		if v.followers > 0 {
+			continue
+		}
+		idle++
+		if oldest == "" || v.used < h.views[oldest].used {
+			oldest = name
+		}
+	}
+	if idle >= maxViews {
+		delete(h.views, oldest)
+	}
+}
+
 // freshen has the schedulers asked if their last answers are old.
 func (h *Handler) freshen(ctx context.Context) {
 	h.hub.looked.Store(time.Now().UnixNano())
-	h.hub.ask(ctx, 2*askEvery)
+	h.hub.fresh(ctx)
 }
 
 // render draws a view, unless it is as fresh as it can be. The number is that of the rendering.
