@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/dashboard"
 	"github.com/rolemanager/rolemanager/election"
 )
@@ -38,7 +39,10 @@ func (d *devServer) servePage(ctx context.Context, nc *nats.Conn) (url string, e
 		o.Close()
 		return "", nil, err
 	}
-	s := http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	s := http.Server{
+		Handler: cli.OwnHosts(at, nil, h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute,
+	}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

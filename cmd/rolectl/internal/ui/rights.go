@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -91,9 +92,12 @@ func (g *rights) steer() func(*http.Request) (string, bool) {
 	case !g.on:
 		return nil
 	case g.header != "":
-		return func(r *http.Request) (string, bool) { return r.Header.Get(g.header), r.Header.Get(g.header) != "" }
+		return g.named
 	case g.file != "":
-		return g.known
+		return func(r *http.Request) (string, bool) {
+			name, ok := r.Context().Value(personKey{}).(string) // around has asked for the password
+			return name, ok
+		}
 	}
 	name := "the user of this machine"
 	if u, err := user.Current(); err == nil {
@@ -101,6 +105,22 @@ func (g *rights) steer() func(*http.Request) (string, bool) {
 	}
 	return func(*http.Request) (string, bool) { return name, true }
 }
+
+// named is whom the proxy names. A second value is refused: the first may be the browser's own, to
+// which the proxy has added.
+func (g *rights) named(r *http.Request) (string, bool) {
+	names := r.Header.Values(g.header)
+	if len(names) != 1 || names[0] == "" {
+		return "", false
+	}
+	return names[0], true
+}
+
+// personKey is the key of the name whose password was right, in the context of a request.
+type personKey struct{}
+
+// turns is how many passwords are compared at once: each costs much CPU by intent.
+var turns = make(chan struct{}, 2)
 
 // known asks for name and password of a request.
 func (g *rights) known(r *http.Request) (string, bool) {
@@ -114,6 +134,12 @@ func (g *rights) known(r *http.Request) (string, bool) {
 			break
 		}
 	}
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-r.Context().Done():
+		return "", false
+	}
 	return name, bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil && known
 }
 
@@ -123,11 +149,16 @@ func (g *rights) around(base string, h http.Handler) http.Handler {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := g.known(r); r.URL.Path == base+"/act" && !ok {
+		if r.URL.Path != base+"/act" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		name, ok := g.known(r)
+		if !ok {
 			w.Header().Set("WWW-Authenticate", `Basic realm="steer", charset="UTF-8"`)
 			http.Error(w, "give the name and the password of a person who may steer", http.StatusUnauthorized)
 			return
 		}
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), personKey{}, name)))
 	})
 }

@@ -26,6 +26,7 @@ import (
 type pageServer struct {
 	a          *cli.App
 	listen     string
+	hosts      []string
 	namespaces []string
 	options    dashboard.Options
 	rights     rights
@@ -48,6 +49,9 @@ permissions of this user of NATS. --users names a file with a line for each pers
 --proxy-auth-header names the header in which a proxy in front of the page tells who is there. Without either, anybody on
 this machine may steer, and --listen must be an address of loopback. Passwords need TLS on any other address: --cert, --key.
 
+Without --cert and --proxy-auth-header it answers only requests for localhost, its own address, and names of --host: so
+no foreign site can point its name at the page, and read it or steer with the browser of somebody who can reach it.
+
 Without --namespace it shows the namespaces in which members of the bucket work when it begins.`,
 		Example: "  rolectl ui\n  rolectl ui --listen 127.0.0.1:0 -n jobs -n mail --title prod-eu --colour '#b00'",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
@@ -55,6 +59,8 @@ Without --namespace it shows the namespaces in which members of the bucket work 
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&p.listen, "listen", "127.0.0.1:8223", "address to serve the page at; port 0 takes a free one")
+	flags.StringSliceVar(&p.hosts, "host", nil,
+		"name under which people or a proxy open the page, may be given several times")
 	var ofEnvironment []string
 	if n := os.Getenv("TASKS_NAMESPACE"); n != "" {
 		ofEnvironment = []string{n}
@@ -130,7 +136,10 @@ func (p *pageServer) clients(nc *nats.Conn, o *election.Observer) (all []*assign
 
 // answer serves the page until ctx ends.
 func (p *pageServer) answer(ctx context.Context, l net.Listener, h *dashboard.Handler) error {
-	s := http.Server{Handler: p.rights.around(p.options.BasePath, h), ReadHeaderTimeout: 10 * time.Second}
+	s := http.Server{
+		Handler: p.guarded(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute,
+	}
 	served, scheme := make(chan error, 1), "http://"
 	if p.rights.cert == "" {
 		go func() { served <- s.Serve(l) }()
@@ -143,6 +152,10 @@ func (p *pageServer) answer(ctx context.Context, l net.Listener, h *dashboard.Ha
 	}
 	if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		p.a.Say("Everybody who reaches %s sees this page: it asks for no password.", l.Addr())
+		if p.rights.header != "" && p.rights.cert == "" {
+			p.a.Say("Let only the proxy reach it: anybody else can send %s without TLS, and so steer under any name.",
+				p.rights.header)
+		}
 	}
 	select {
 	case err := <-served:
@@ -153,6 +166,16 @@ func (p *pageServer) answer(ctx context.Context, l net.Listener, h *dashboard.Ha
 	_ = s.Close()
 	<-served
 	return nil
+}
+
+// guarded is the page, for those who may see it. The host is not looked at with a certificate, to
+// which a foreign name does not fit, nor with a proxy that asks for the person.
+func (p *pageServer) guarded(h http.Handler) http.Handler {
+	h = p.rights.around(p.options.BasePath, h)
+	if p.rights.cert != "" || p.rights.header != "" {
+		return h
+	}
+	return cli.OwnHosts(p.listen, p.hosts, h)
 }
 
 // ready prints the address of the page.
