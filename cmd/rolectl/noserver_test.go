@@ -17,9 +17,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// local are the commands that go to no server.
+// local are the commands that need no server: guard runs its program without one.
 var local = []string{
-	"rolectl dev", "rolectl help", "rolectl completion", "rolectl options", "rolectl version",
+	"rolectl dev", "rolectl guard", "rolectl help", "rolectl completion", "rolectl options", "rolectl version",
 	"rolectl guard-process-group",
 }
 
@@ -28,12 +28,14 @@ var local = []string{
 // whether something waits for leases.
 func everywhere(t *testing.T) (all [][]string) {
 	t.Helper()
+	p := at(t)
+	p.ok("bucket", "create", "x")
 	values := map[string]string{
 		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
-		"COMMAND": "true",
+		"COMMAND": "true", "DIRECTORY": backupOf(p, "x"),
 	}
 	flags := map[string]string{
-		"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h", "all": "true",
+		"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h", "all": "true", "from": "1h",
 	}
 	var a cli.App
 	var visit func(cmd *cobra.Command)

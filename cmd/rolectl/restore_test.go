@@ -13,6 +13,20 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
+// backupOf is a directory with what "nats stream backup" writes about a bucket.
+func backupOf(p *place, bucket string) (directory string) {
+	p.t.Helper()
+	directory = p.t.TempDir()
+	m, err := p.connect().Request("$JS.API.STREAM.SNAPSHOT.KV_"+bucket, []byte(`{"deliver_subject":"nowhere"}`), patience)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, "backup.json"), m.Data, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return directory
+}
+
 // TestRestore: a bucket that is lost comes back from a directory of "nats stream backup" with its
 // configuration, under a process that leads and stays connected. Epochs continue above those that
 // were given since the backup. Nothing happens without a confirmation or in a dry run, and what is
@@ -21,15 +35,7 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles", "--max-ttl", "3s", "--max-bytes", "4MiB")
-	backup := t.TempDir()
-	nc := p.connect()
-	m, err := nc.Request("$JS.API.STREAM.SNAPSHOT.KV_roles", []byte(`{"deliver_subject":"nowhere"}`), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(backup, "backup.json"), m.Data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backup, nc := backupOf(p, "roles"), p.connect()
 	a := p.member("a", func(c *election.SessionConfig) { c.TTL = 2 * time.Second })
 	e := contend(t, a, election.RoleConfig{Role: "r"})
 	leads(t, e)
