@@ -1,6 +1,7 @@
 package ending
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -19,49 +20,50 @@ type Word struct {
 	Closed   bool         `json:"closed,omitempty"` // it has ended the lease itself
 }
 
-// The bounds of what one process may have told. A process has a session for each bucket.
+// The bounds of what is kept. A process has a session for each bucket, as a rule. Of more leases,
+// the one is forgotten that has been silent for the longest time: the TTL decides about it.
 const (
 	MostLeases = 64
 	MostNonces = 16
 )
 
-var (
-	ErrWord    = errors.New("a word about no lease")
-	ErrTooMany = errors.New("words about too many leases")
-)
+// ErrWord means that a word is about no lease.
+var ErrWord = errors.New("a word about no lease")
 
 // Book is what one process has told about its leases. The zero value is ready for use.
-type Book struct{ leases map[string]*told }
+type Book struct {
+	leases map[string]*told
+	words  uint64
+}
 
 // told is what is known of one key.
 type told struct {
+	last     uint64   // the number of the last word about it
 	nonces   []string // that may be there, the oldest first
 	revision uint64   // of lease, 0: not known
 	lease    record.Lease
 }
 
-// Hear takes a word. Errors: ErrWord, ErrTooMany; the word is not taken then.
+// Hear takes a word. Errors: ErrWord; the word is not taken then.
 func (b *Book) Hear(w Word) error {
 	kind, _, _ := record.ParseKey(w.Key)
 	if kind != record.KindLease || w.Nonce == "" || w.Revision > 0 && w.Lease.Nonce != w.Nonce {
 		return ErrWord
 	}
+	b.words++
 	t := b.leases[w.Key]
 	switch {
-	case w.Closed:
-		if t != nil {
-			t.forget(w.Nonce)
+	case w.Closed && t != nil:
+		if t.forget(w.Nonce); len(t.nonces) == 0 {
+			delete(b.leases, w.Key)
 		}
 		return nil
-	case t == nil && len(b.leases) >= MostLeases:
-		return ErrTooMany
+	case w.Closed:
+		return nil
 	case t == nil:
-		t = &told{}
-		if b.leases == nil {
-			b.leases = map[string]*told{}
-		}
-		b.leases[w.Key] = t
+		t = b.room(w.Key)
 	}
+	t.last = b.words
 	if !slices.Contains(t.nonces, w.Nonce) {
 		t.nonces = append(t.nonces, w.Nonce)
 	}
@@ -74,6 +76,25 @@ func (b *Book) Hear(w Word) error {
 	}
 	return nil
 }
+
+// room makes a place for a lease, if need be that of the one that has been silent for the longest
+// time.
+func (b *Book) room(key string) *told {
+	if len(b.leases) >= MostLeases {
+		delete(b.leases, slices.MinFunc(slices.Collect(maps.Keys(b.leases)), func(x, y string) int {
+			return cmp.Compare(b.leases[x].last, b.leases[y].last)
+		}))
+	}
+	if b.leases == nil {
+		b.leases = map[string]*told{}
+	}
+	t := &told{}
+	b.leases[key] = t
+	return t
+}
+
+// Empty reports whether nothing is known of any lease.
+func (b *Book) Empty() bool { return len(b.leases) == 0 }
 
 // forget strikes an incarnation that has ended its lease.
 func (t *told) forget(nonce string) {

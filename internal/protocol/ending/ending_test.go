@@ -190,16 +190,29 @@ func TestABookIsBounded(t *testing.T) {
 			t.Errorf("%+v: %v", w, err)
 		}
 	}
-	for i := range MostLeases {
+	beat(t, &b, "n", record.Live, 7)
+	for i := range 2 * MostLeases { // those that are closed take no place
+		other := fmt.Sprint("c.lease.closed-", i)
+		for _, w := range []Word{{Key: other, Nonce: "n"}, {Key: other, Nonce: "n", Closed: true}} {
+			if err := b.Hear(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(b.leases) != 1 {
+		t.Errorf("%d leases, and one is open", len(b.leases))
+	}
+	for i := range 3 * MostLeases { // of those that have fallen silent the oldest go
 		if err := b.Hear(Word{Key: fmt.Sprint("c.lease.", i), Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
+		beat(t, &b, "n", record.Live, uint64(8+i))
 	}
-	if err := b.Hear(Word{Key: key, Nonce: "n"}); !errors.Is(err, ErrTooMany) {
-		t.Errorf("%v", err)
+	if _, speaks := b.leases[key]; !speaks || len(b.leases) != MostLeases {
+		t.Errorf("%d leases; the one that speaks is known: %v", len(b.leases), speaks)
 	}
 	for i := range 10 * MostNonces {
-		if err := b.Hear(Word{Key: "c.lease.1", Nonce: fmt.Sprint(i)}); err != nil {
+		if err := b.Hear(Word{Key: "c.lease.191", Nonce: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,6 +31,6 @@ var ended = []mutants.Mutant{
 		{"t.nonces = append(t.nonces, w.Nonce)", "t.nonces = []string{w.Nonce}"},
 	}, By: &beside},
 	{Name: "a lease that was closed is ended", Edits: []mutants.Edit{
-		{"\t\t\tt.forget(w.Nonce)\n", ""},
+		{"if t.forget(w.Nonce); len(t.nonces) == 0 {", "if len(t.nonces) == 0 {"},
 	}, By: &beside},
 }
