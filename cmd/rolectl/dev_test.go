@@ -291,6 +291,9 @@ func TestBench(t *testing.T) {
 	if !strings.Contains(r.out, "P99") || !strings.Contains(r.out, " | #") || strings.Contains(r.out, "failover") {
 		t.Errorf("as text:\n%s", r.out)
 	}
+	if chart, summary := strings.LastIndex(r.out, " | #"), strings.LastIndex(r.out, "P99"); summary < chart {
+		t.Errorf("the summary is not the last thing in view:\n%s", r.out)
+	}
 	interrupted := p.start("bench", "--rounds", "1000", "--only", "failover")
 	interrupted.says(&interrupted.errs, "fail-overs")
 	interrupted.signal(syscall.SIGINT)
