@@ -17,7 +17,8 @@ type Config struct {
 	// Conn is a connection of the guard's own, required. It has to reach the buckets that the program
 	// uses, and needs the permissions of docs/reference/permissions.md. The caller closes it.
 	Conn *nats.Conn
-	// Signals are passed on to the program. nil: none.
+	// Signals are passed on to the program. One that comes when the program has ended is the end of
+	// StopTimeout for those that it has left behind. nil: none.
 	Signals <-chan os.Signal
 	// StopTimeout is how long what is left of the program may take to end after TERM, before it gets
 	// KILL. Default 5 s.
@@ -76,7 +77,7 @@ func (c Config) check(cmd *exec.Cmd) error {
 // Result is how a program has ended.
 type Result struct {
 	// Code is the exit code of the program as a shell has it: 128 plus the signal, if a signal has
-	// killed it.
+	// killed it. -1 if something else in this process has waited for the program.
 	Code int
 	// Killed are the sessions that the guard has ended.
 	Killed []Session

@@ -28,7 +28,8 @@
 // a guard.
 //
 // A program that has others do its work (a container engine, a remote shell, systemd-run) is not
-// seen to its end: these processes are not its descendants.
+// seen to its end: these processes are not its descendants. Neither is one that joins the PID
+// namespace of somebody else and leaves its parent there.
 //
 // A guard needs Linux. On other systems [Run] returns [ErrUnsupported].
 package guard

@@ -74,14 +74,35 @@ func (l *listener) hear(m guardlink.Message) error {
 	defer l.mu.Unlock()
 	s := l.sites[m.Place]
 	if s == nil {
-		if len(l.sites) >= ending.MostLeases {
-			return ending.ErrTooMany
+		if len(l.sites) >= ending.MostLeases && !l.forget() {
+			return errTooMany
 		}
 		s = &site{at: m.Place, opened: make(chan struct{})}
 		l.sites[m.Place] = s
 		l.wg.Go(func() { l.open(s) })
 	}
 	return s.book.Hear(m.Word)
+}
+
+var errTooMany = errors.New("the program has sessions in too many buckets at once")
+
+// forget lets go of a bucket in which the program has no session any more.
+func (l *listener) forget() bool {
+	for at, s := range l.sites {
+		select {
+		case <-s.opened:
+		default:
+			continue
+		}
+		if s.book.Empty() {
+			delete(l.sites, at)
+			if s.bucket != nil {
+				s.bucket.Close()
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // open opens a bucket, again and again while what is wrong may pass.
@@ -115,7 +136,9 @@ const lastWords = 50 * time.Millisecond
 
 // ended takes what is left to hear, and returns what is to be done at each bucket.
 func (l *listener) ended() map[*site][]*ending.Ending {
-	_ = l.line.SetReadDeadline(time.Now().Add(lastWords))
+	if err := l.line.SetReadDeadline(time.Now().Add(lastWords)); err != nil {
+		l.line.Close() // it ends the reading too
+	}
 	<-l.heard
 	l.mu.Lock()
 	defer l.mu.Unlock()

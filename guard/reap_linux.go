@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,9 @@ var (
 // unkillable is how long after KILL a process may be there: the kernel keeps one that waits for a
 // device.
 const unkillable = 10 * time.Second
+
+// busy is whether this process has a reaper: two would take each other's children.
+var busy atomic.Bool
 
 // family is the program and its descendants. Those whose parents have ended are children of this
 // process, which is their subreaper.
@@ -41,23 +45,23 @@ func reap(program int) *family {
 	f := &family{first: make(chan end, 1), none: make(chan struct{})}
 	go func() {
 		defer close(f.none)
-		options := 0
-		ended, code := false, 0
+		defer busy.Store(false)
+		options, told, code := 0, false, -1 // somebody else may wait for the program, and get its code
 		for {
 			var status unix.WaitStatus
 			pid, err := unix.Wait4(-1, &status, options, nil)
 			switch {
 			case errors.Is(err, unix.EINTR):
 			case err != nil: // ECHILD: this process has no child, so no descendant
-				if ended {
+				if !told {
 					f.first <- end{code, false}
 				}
 				return
 			case pid == program:
-				ended, code, options = true, exitCode(status), unix.WNOHANG // look who is left, and do not wait
+				code, options = exitCode(status), unix.WNOHANG // look who is left, and do not wait
 			case pid == 0:
 				f.first <- end{code, true}
-				ended, options = false, 0
+				told, options = true, 0
 			}
 		}
 	}()
@@ -73,40 +77,54 @@ func exitCode(s unix.WaitStatus) int {
 
 // attend waits until the program has ended, passes signals on, and tells it to end when ctx ends.
 func (f *family) attend(ctx context.Context, cfg Config, cmd *exec.Cmd) end {
-	stopped := ctx.Done()
-	var late <-chan time.Time
+	stopped, signals := ctx.Done(), cfg.Signals
+	var late, stays <-chan time.Time
 	for { // a signal fails only when the program has ended
 		select {
 		case e := <-f.first:
 			return e
-		case s := <-cfg.Signals:
+		case s, ok := <-signals:
+			if !ok {
+				signals = nil
+				continue
+			}
 			_ = cmd.Process.Signal(s)
 		case <-stopped:
 			stopped, late = nil, time.After(cfg.StopTimeout)
 			_ = cmd.Process.Signal(unix.SIGTERM)
 		case <-late:
-			late = nil
+			late, stays = nil, time.After(unkillable)
 			_ = cmd.Process.Kill()
+		case <-stays:
+			return end{128 + int(unix.SIGKILL), true}
 		}
 	}
 }
 
-// sweep ends what the program has left behind. It reports whether nobody is left.
+// sweep ends what the program has left behind, at once when there is a signal meanwhile. It reports
+// whether nobody is left.
 func (f *family) sweep(cfg Config) bool {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
-	began, signal := time.Now(), unix.SIGTERM
-	signalAll(signal)
+	signals, term := cfg.Signals, cfg.StopTimeout
+	began := time.Now()
+	signalAll(unix.SIGTERM)
 	for {
 		select {
 		case <-f.none:
 			return true
+		case _, ok := <-signals:
+			if !ok {
+				signals = nil
+				continue
+			}
+			term = min(term, time.Since(began))
 		case <-again.C:
 		}
 		switch since := time.Since(began); {
-		case since > cfg.StopTimeout+unkillable:
+		case since > term+unkillable:
 			return false
-		case since > cfg.StopTimeout: // again and again: a process may fork meanwhile
+		case since > term: // again and again: a process may fork meanwhile
 			signalAll(unix.SIGKILL)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 // that it has left behind.
 //
 // Run makes this process the subreaper of all that it starts, and waits for every child: call it in
-// a process that has no other children. Stdin, Stdout and Stderr of cmd are files or nil. Errors:
-// ErrConfig, ErrUnsupported, and those of starting the program.
+// a process that has no other children, and once at a time. Stdin, Stdout and Stderr of cmd are
+// files or nil. Errors: ErrConfig, ErrUnsupported, and those of starting the program.
 func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 	if err := cfg.check(cmd); err != nil {
 		return Result{}, err
@@ -28,8 +28,13 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return Result{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
+	if busy.Swap(true) {
+		return Result{}, fmt.Errorf("%w: this process guards a program already, or what that has left behind: "+
+			"guard each program in a process of its own", ErrConfig)
+	}
 	ours, theirs, err := socketPair()
 	if err != nil {
+		busy.Store(false)
 		return Result{}, err
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
@@ -41,6 +46,7 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 	theirs.Close()
 	if err != nil {
 		ours.Close()
+		busy.Store(false)
 		return Result{}, fmt.Errorf("guard: start %s: %w", cmd.Path, err)
 	}
 	l := listen(cfg, ours)
@@ -68,6 +74,7 @@ func socketPair() (ours, theirs *os.File, err error) {
 		return nil, nil, fmt.Errorf("guard: make a line to the program: %w", err)
 	}
 	if err := unix.SetNonblock(pair[0], true); err != nil { // so that a read has a deadline
+		_, _ = unix.Close(pair[0]), unix.Close(pair[1])
 		return nil, nil, fmt.Errorf("guard: make a line to the program: %w", err)
 	}
 	return os.NewFile(uintptr(pair[0]), "program"), os.NewFile(uintptr(pair[1]), "guard"), nil

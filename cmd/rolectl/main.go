@@ -37,7 +37,11 @@ func (s signalled) Error() string { return "interrupted by " + s.Signal.String()
 func untilSignal(which ...os.Signal) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := make(chan os.Signal, 1) // the first one counts
-	signal.Notify(c, which...)
+	for _, s := range which {
+		if !signal.Ignored(s) { // as in a script that runs it in the background; a command of exec inherits it
+			signal.Notify(c, s)
+		}
+	}
 	go func() { // ends with the program
 		if s, ok := (<-c).(syscall.Signal); ok {
 			cancel(signalled{s})

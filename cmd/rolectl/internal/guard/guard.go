@@ -120,11 +120,18 @@ func report(a *cli.App, r guard.Result, quiet bool) {
 // to the whole process group already. All are caught, not ignored: a program would inherit that.
 func passedOn() (<-chan os.Signal, func()) {
 	signals, others := make(chan os.Signal, 16), make(chan os.Signal, 1)
-	signal.Notify(signals, always...)
+	notify := func(c chan<- os.Signal, which []os.Signal) {
+		for _, s := range which {
+			if !signal.Ignored(s) { // else the program would not inherit that it is (nohup)
+				signal.Notify(c, s)
+			}
+		}
+	}
+	notify(signals, always)
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		signal.Notify(others, fromTerminal...)
+		notify(others, fromTerminal)
 	} else {
-		signal.Notify(signals, fromTerminal...)
+		notify(signals, fromTerminal)
 	}
 	return signals, func() {
 		signal.Stop(signals)
