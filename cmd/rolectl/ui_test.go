@@ -38,6 +38,7 @@ func TestUI(t *testing.T) {
 	if text := string(body); err != nil || !strings.Contains(text, "billing") || !strings.Contains(text, "prod-eu") {
 		t.Errorf("%v\n%s", err, text)
 	}
+	refusesForeignHosts(t, d.URL)
 	ui.signal(syscall.SIGTERM)
 	if r := ui.wait(); r.code != 0 {
 		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)
@@ -51,6 +52,24 @@ func TestUI(t *testing.T) {
 		if r := p.run(strings.Fields(args)...); r.code != cli.ExitUsage || !strings.Contains(r.errors, says) {
 			t.Errorf("%s: exit %d, %s", args, r.code, r.errors)
 		}
+	}
+}
+
+// refusesForeignHosts: a page that asks for no password answers only to names of its own.
+func refusesForeignHosts(t *testing.T, url string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "rebound.example"
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("%s as %s: %s", url, r.Host, answer.Status)
 	}
 }
 
@@ -69,6 +88,7 @@ func TestDevUI(t *testing.T) {
 	if body, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(body), "Step down?") {
 		t.Errorf("%v\n%s", err, body)
 	}
+	refusesForeignHosts(t, d.UI)
 	dev.signal(syscall.SIGTERM)
 	if r := dev.wait(); r.code != 0 {
 		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)
