@@ -25,7 +25,8 @@ func (w *world) lookAt(role string, until time.Duration) {
 		if w.now > until || w.store.deleted {
 			return
 		}
-		if revision, ended := w.removable(role); revision != 0 && (!ended || w.chance(200)) {
+		// Candidates give up a role of the dead first, as a rule.
+		if revision, ended := w.removable(role); revision != 0 && (!ended || w.chance(30)) {
 			delay := w.between(0, 500*time.Millisecond)
 			if w.chance(200) {
 				delay *= 20 // members come back meanwhile
