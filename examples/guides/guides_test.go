@@ -153,15 +153,43 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-func TestMonitored(t *testing.T) {
+// freeAddress is one on loopback that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return l.Addr().String()
+}
+
+func TestPage(t *testing.T) {
+	nc, address := connection(t), freeAddress(t)
+	m, leave := running(t, roles.Config{Conn: nc, InstanceID: "vm-1"}, roles.Role{Name: "scheduler", Lead: wait})
+	e, _ := m.Election("scheduler")
+	for !e.IsLeader() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- servePage(ctx, nc, address) }()
+	if body := get(t, "http://"+address+"/", http.StatusOK); !strings.Contains(body, "vm-1") {
+		t.Error(body)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := leave(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMonitored(t *testing.T) {
+	address := freeAddress(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	cfg := roles.Config{Conn: connection(t), Bucket: "roles", BucketAutoCreate: true, TTL: time.Second}
