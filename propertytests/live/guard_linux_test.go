@@ -106,7 +106,7 @@ func TestGuardedProcessesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = standby.Close(context.Background()) }()
-	var took, written []time.Duration
+	took, written := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for i := range *guardCycles {
 		how := guardedEnds[i%len(guardedEnds)]
 		role := fmt.Sprintf("role-%d", i)
@@ -142,7 +142,7 @@ func TestGuardedProcessesEnd(t *testing.T) {
 		}
 		select {
 		case err := <-led:
-			if took = append(took, time.Since(began)); err != nil {
+			if took[how] = append(took[how], time.Since(began)); err != nil {
 				t.Errorf("%s: %v", how, err)
 			}
 		case <-ctx.Done():
@@ -154,20 +154,22 @@ func TestGuardedProcessesEnd(t *testing.T) {
 		if f := g.says("killed"); f[0] != "guarded-"+role {
 			t.Errorf("%s: killed %v", how, f)
 		} else if d, err := time.ParseDuration(f[1] + "us"); err == nil {
-			written = append(written, d)
+			written[how] = append(written[how], d)
 		}
 		if err := e.Stop(); err != nil {
 			t.Error(err)
 		}
 	}
-	slices.Sort(took)
-	slices.Sort(written)
-	at := func(all []time.Duration, percent int) time.Duration {
-		return all[(len(all)-1)*percent/100].Round(10 * time.Microsecond)
+	for how := range took {
+		t.Logf("%s, %d times: from the word to end until the next one leads %s; from the end until its session is ended %s",
+			how, len(took[how]), percentiles(took[how]), percentiles(written[how]))
 	}
-	t.Logf("%d ends. From the word to end until the next one leads: p50 %v, p99 %v, most %v. "+
-		"From the end of the process until its session is ended: p50 %v, p99 %v, most %v", len(took),
-		at(took, 50), at(took, 99), at(took, 100), at(written, 50), at(written, 99), at(written, 100))
+}
+
+func percentiles(all []time.Duration) string {
+	slices.Sort(all)
+	at := func(percent int) time.Duration { return all[(len(all)-1)*percent/100].Round(10 * time.Microsecond) }
+	return fmt.Sprintf("p50 %v, p99 %v", at(50), at(99))
 }
 
 // TestGuardLeavesTheRest: a session that was closed is left alone, and when the guard is killed
