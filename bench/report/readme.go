@@ -66,7 +66,7 @@ func (s *source) readme() string {
 	b.WriteString(
 		"The figures are medians where nothing else is said. Each table was measured side by side on one machine of two " +
 			"processors, which\n" +
-			"need not be as fast as that of another table. Versions, settings, every sample and how to repeat it are in the\n" +
+			"need not be as fast as that of another table. Versions, settings and every sample are in the " +
 			"[benchmarks](docs/explanation/benchmarks.md).\n\n")
 	return b.String()
 }
