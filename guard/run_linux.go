@@ -56,6 +56,7 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 	at, result := time.Now(), Result{Code: first.code}
 	switch {
 	case !first.left:
+		<-family.none // it comes at once, and then this process may guard another one
 	case cfg.LeaveChildren:
 		result.Left = l.leave(errChildren)
 		return result, nil
