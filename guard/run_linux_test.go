@@ -28,20 +28,31 @@ func nobody(t *testing.T) *nats.Conn {
 // guards no other one; then it does again.
 func TestOneProgramAtATime(t *testing.T) {
 	nc := nobody(t)
-	run := func(script string) (Result, error) {
-		return Run(t.Context(), Config{Conn: nc, LeaveChildren: true}, exec.Command("sh", "-c", script))
+	stays, ends, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r, err := run("sleep 0.3 & exit 3"); err != nil || r.Code != 3 {
+	defer stays.Close()
+	run := func(script string) (Result, error) {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Stdin = stays
+		return Run(t.Context(), Config{Conn: nc, LeaveChildren: true}, cmd)
+	}
+	if r, err := run("exec 3<&0; cat <&3 & exit 3"); err != nil || r.Code != 3 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	for first := true; ; first = false {
+	if r, err := run("exit 7"); !errors.Is(err, ErrConfig) {
+		t.Errorf("beside what is left of another: %+v, %v", r, err)
+	}
+	ends.Close() // and so does what is left
+	for {
 		r, err := run("exit 7")
 		if errors.Is(err, ErrConfig) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		if err != nil || r.Code != 7 || first {
-			t.Errorf("%+v, %v; at once: %v", r, err, first)
+		if err != nil || r.Code != 7 {
+			t.Errorf("%+v, %v", r, err)
 		}
 		return
 	}
@@ -56,22 +67,24 @@ func TestTheEndOfSignals(t *testing.T) {
 	if r, err := Run(t.Context(), cfg, exec.Command("sh", "-c", "sleep 0.1; exit 2")); err != nil || r.Code != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal)
 	cfg.Signals = signals
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command("sh", "-c", `(trap "" TERM; echo on; while :; do sleep 0.05; done) & exec sleep 0.2`)
+	cmd := exec.Command("sh", "-c", `(trap "" TERM; echo on; while :; do sleep 0.05; done) & exec sleep 1000`)
 	cmd.Stdout = in
-	go func() { // it ends with the program
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
 		_, _ = out.Read(make([]byte, 8))
-		for range 60 {
-			time.Sleep(50 * time.Millisecond)
+		for {
 			select {
 			case signals <- os.Interrupt:
-			default:
+			case <-over:
+				return
 			}
 		}
 	}()
