@@ -125,7 +125,7 @@ func endBy(how string) error {
 	case "closed":
 		closeSockets()
 		fmt.Println("closed")
-		time.Sleep(300 * time.Millisecond)
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		os.Exit(4)
 	}
 	return unix.Kill(os.Getpid(), unix.SIGKILL)

@@ -139,6 +139,7 @@ func TestGuardedProcessesEnd(t *testing.T) {
 			if l := leaseOf(t, nc, b, role); !l.Lease.Alive() {
 				t.Errorf("%s: its session was ended while it lived: %+v", how, l.Lease)
 			}
+			fmt.Fprintln(g.in)
 		}
 		select {
 		case err := <-led:
