@@ -309,31 +309,37 @@ func TestARotationWhoseOutcomeIsOpen(t *testing.T) {
 }
 
 // TestALostRecordUnderARotation: the record of the epoch is lost before the rotation that is to
-// follow it, and that is refused.
+// follow it, and that is refused, or never answered.
 func TestALostRecordUnderARotation(t *testing.T) {
 	for name, reset := range replicas {
-		t.Run(name, func(t *testing.T) {
-			s := newLossy(t, reset)
-			s.commit(record.RoleKey("r"), record.Encode(record.Role{V: 1, Vacant: true, TTLms: 6000, By: "z"}), false)
-			a := s.join("a", 3*time.Second, "x")
-			s.until("a leads x", func() bool { return a.leads("x") })
-			s.beat("a")
-			keys, last := s.copied()
-			a.step(Join{RoleConfig{Name: "r"}})
-			s.until("a leads r", func() bool { return a.leads("r") })
-			epoch := a.m.Status("r").Epoch
-			s.lags = true // no watch shows anything before it rotates
-			s.back(keys, last)
-			s.others(30)
-			s.until("a rotates, or knows", func() bool {
-				return a.fault != nil || slices.ContainsFunc(a.writes, func(w Write) bool { return w.Key == record.RoleKey("r") })
+		for _, answered := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", the rotation is answered: ", answered), func(t *testing.T) {
+				s := newLossy(t, reset)
+				s.vacancy("r")
+				a := s.join("a", 3*time.Second, "x")
+				s.until("a leads x", func() bool { return a.leads("x") })
+				s.beat("a")
+				keys, last := s.copied()
+				a.step(Join{RoleConfig{Name: "r"}})
+				s.until("a leads r", func() bool { return a.leads("r") })
+				epoch := a.m.Status("r").Epoch
+				s.lags = true // no watch shows anything before it rotates
+				s.back(keys, last)
+				s.others(30)
+				rotation := func(w Write) bool { return w.Key == record.RoleKey("r") }
+				if !answered {
+					a.loses = rotation
+				}
+				s.until("a rotates, or knows", func() bool {
+					return a.fault != nil || len(a.lost) > 0 || slices.ContainsFunc(a.writes, rotation)
+				})
+				s.lags, a.wants = false, true
+				went := s.pass(10*time.Minute, func() bool { return a.leads("r") && a.m.Status("r").Epoch == epoch })
+				if others := a.m.cfg.TTL; went > others {
+					t.Errorf("it leads for %v by a record that does not stand, and others wait for %v", went, others)
+				}
 			})
-			s.lags, a.wants = false, true
-			went := s.pass(10*time.Minute, func() bool { return a.leads("r") && a.m.Status("r").Epoch == epoch })
-			if others := a.m.cfg.TTL; went > others {
-				t.Errorf("it leads for %v by a record that does not stand, and others wait for %v", went, others)
-			}
-		})
+		}
 	}
 }
 
@@ -486,6 +492,7 @@ func TestALostClaimAcknowledgedLate(t *testing.T) {
 	g.step(Join{RoleConfig{Name: "x"}})
 	g.run(3*time.Second, nil)
 	g.begin("x")
+	g.sees(record.RoleKey("r"), record.Role{V: record.Version, TTLms: 6000, Vacant: true, By: "b"})
 	g.mute = true
 	g.step(Join{RoleConfig{Name: "r"}})
 	i := slices.IndexFunc(g.pend, func(w Write) bool { return w.Key == record.RoleKey("r") })

@@ -68,15 +68,16 @@ func TestRemovedRole(t *testing.T) {
 	forced.Forced = true
 	for name, c := range map[string]struct {
 		value []byte
-		left  bool
+		left  time.Duration // when its marker has left, 0: it has not
 		wait  time.Duration
 	}{
-		"removed":                      {value: record.Encode(vacancy)},
-		"removed, and its marker left": {value: record.Encode(vacancy), left: true},
-		"deleted":                      {wait: 6 * time.Second},
-		"deleted, with a forced one":   {value: record.Encode(forced), wait: 6 * time.Second},
-		"deleted, with a held one":     {value: record.Encode(held), wait: 6 * time.Second},
-		"deleted, with some bytes":     {value: []byte("x"), wait: 6 * time.Second},
+		"removed":                            {value: record.Encode(vacancy)},
+		"removed, and its marker left early": {value: record.Encode(vacancy), left: 3 * time.Second},
+		"removed, and its name is forgotten": {value: record.Encode(vacancy), left: time.Minute},
+		"deleted":                            {wait: 6 * time.Second},
+		"deleted, with a forced one":         {value: record.Encode(forced), wait: 6 * time.Second},
+		"deleted, with a held one":           {value: record.Encode(held), wait: 6 * time.Second},
+		"deleted, with some bytes":           {value: []byte("x"), wait: 6 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, nil)
@@ -84,8 +85,8 @@ func TestRemovedRole(t *testing.T) {
 			g.rev++
 			e := record.Decode("c.role.r", c.value, g.rev, true, g.m.cfg.MaxTTL)
 			g.step(Delivered{&e})
-			if c.left {
-				g.run(g.m.cfg.MaxTTL/2, nil)
+			if c.left > 0 {
+				g.run(c.left, nil)
 				g.step(WatchReset{Told: true, Known: g.rev, Last: g.rev + 1})
 				g.sees("c.lease.c", record.Lease{V: 1, State: record.Killed})
 				g.step(SnapshotDone{})

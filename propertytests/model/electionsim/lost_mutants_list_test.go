@@ -49,7 +49,7 @@ var lost = []mutants.Mutant{
 			"r.term.rotating != \"\" && m.now.Observer < r.term.rotatingSince.Add(m.cfg.TTL-m.cfg.Margin)",
 			"r.term.rotating != \"\"",
 		},
-	}, By: &losses},
+	}, By: &beside},
 	{Name: "a watch that is not whole has passed what it has not shown", Edits: []mutants.Edit{
 		{"if !m.view.Whole() {\n\t\treturn\n\t}\n\tn := 0\n", "if false {\n\t\treturn\n\t}\n\tn := 0\n"},
 		{

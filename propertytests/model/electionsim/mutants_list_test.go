@@ -279,7 +279,7 @@ var all = []mutants.Mutant{
 	}, By: &fullWindow},
 	{Name: "what is absent from an adopted bucket is free", Edits: []mutants.Edit{
 		{"since = since.Add(m.cfg.MaxTTL)", "_ = since"},
-	}, By: &adoptedBucket},
+	}, By: &beside},
 	{Name: "a restored bucket can be opened before it is adopted", Edits: []mutants.Edit{
 		{"adoption{identity: w.store.identity, mark: w.adoptions}", "adoption{identity: w.store.identity}"},
 	}, By: &restoredBucket},
