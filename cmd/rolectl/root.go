@@ -41,7 +41,7 @@ doctor has exit codes of its own.`,
   rolectl exec scheduler -- ./scheduler         # run a command on one machine at a time
   rolectl step-down scheduler                   # hand it to the next in line
   rolectl doctor                                # what is wrong, and what to do about it`,
-		SilenceErrors: true, SilenceUsage: true, Version: cli.Version(),
+		SilenceErrors: true, SilenceUsage: true, Version: cli.Version(dev.ServerVersion),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cli.CheckBucketName(a.Bucket); err != nil {
 				return fmt.Errorf("--bucket (ROLES_BUCKET): %w", err)
@@ -58,7 +58,7 @@ doctor has exit codes of its own.`,
 		roles.Pause(a), roles.Resume(a),
 		exec.Command(a), exec.GuardCommand(), guard.Command(a),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a), ui.Command(a),
-		cli.OptionsCommand(), cli.VersionCommand(a),
+		cli.OptionsCommand(), cli.VersionCommand(a, dev.ServerVersion),
 	)
 	cli.HideGlobalFlags(cmd)
 	cmd.InitDefaultVersionFlag() // else a flag after --version is taken for its value

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/dryrun"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
@@ -37,7 +38,7 @@ func createCommand(a *cli.App) *cobra.Command {
 				Storage: cli.StorageType(storage), Place: place, Reach: target.Reach,
 			}
 			if dryRun {
-				return a.PrintDryRun(cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
+				return dryrun.Print(a, cmd, args[0], func(ctx context.Context, nc *nats.Conn) error {
 					_, err := natskv.Create(ctx, nc, cfg)
 					return err
 				})

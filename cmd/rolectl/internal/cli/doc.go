@@ -1,6 +1,5 @@
 // Package cli is what all commands of rolectl share: the global flags and the connection, checks of
-// arguments and flags, exit codes, errors as documents, questions to the user, completion, and the
-// dry run.
+// arguments and flags, exit codes, errors as documents, questions to the user, and completion.
 //
 // An App has the global flags, one connection for each run of the program, and a Printer. Data goes
 // to stdout, and notes go to stderr. Commands that only read end when the reader of their output is
@@ -10,6 +9,5 @@
 // it into JSON with a code word that does not change when the message does.
 //
 // Promises: a flag or an argument that makes no sense is refused when it is read, and is never
-// corrected silently. A dry run prints the requests that the command would really send, because it
-// records them.
+// corrected silently.
 package cli

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
@@ -21,9 +20,9 @@ func ModuleVersion() string {
 	return "(devel)"
 }
 
-// Version is the version of this program, and of the server that dev runs.
-func Version() string {
-	return fmt.Sprintf("%s (dev runs nats-server %s; %s)", ModuleVersion(), server.VERSION, runtime.Version())
+// Version is the version of this program, and server that of the server that dev runs.
+func Version(server string) string {
+	return fmt.Sprintf("%s (dev runs nats-server %s; %s)", ModuleVersion(), server, runtime.Version())
 }
 
 // build is what this program was made of, as a JSON document.
@@ -37,10 +36,10 @@ type build struct {
 	Server   string `json:"nats_server"`
 }
 
-func thisBuild() build {
+func thisBuild(server string) build {
 	b := build{
 		Document: show.Of("version"), Version: ModuleVersion(), Go: runtime.Version(), Client: nats.Version,
-		Server: server.VERSION,
+		Server: server,
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -57,14 +56,14 @@ func thisBuild() build {
 	return b
 }
 
-// VersionCommand is the command "rolectl version".
-func VersionCommand(a *App) *cobra.Command {
+// VersionCommand is the command "rolectl version". The server is the one that dev runs.
+func VersionCommand(a *App, server string) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show the version and the commit of this program, and the versions of Go and NATS in it",
 		Example: "  rolectl version\n  rolectl version -o json | jq -r .commit", Args: CheckArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			b, p := thisBuild(), a.Printer()
+			b, p := thisBuild(server), a.Printer()
 			switch p.Format {
 			case "json":
 				return p.JSON(b)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
+
+// ServerVersion is the version of the server that dev runs.
+const ServerVersion = server.VERSION
 
 // Command is the command "rolectl dev".
 func Command(a *cli.App) *cobra.Command {

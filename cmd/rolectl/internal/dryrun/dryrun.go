@@ -1,4 +1,4 @@
-package cli
+package dryrun
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -18,22 +19,21 @@ import (
 // Creation creates one stream over a connection.
 type Creation func(ctx context.Context, nc *nats.Conn) error
 
-// dryRunRequest is the request that a creation sends.
-type dryRunRequest struct {
+// request is the request that a creation sends.
+type request struct {
 	Subject string          `json:"subject"`
 	Body    json.RawMessage `json:"body"`
 	Command string          `json:"command"` // the same for the nats tool
 }
 
-// PrintDryRun prints the requests of creations, as commands of the nats tool. The creations run
-// against a server in this process that only records requests, so that a dry run and a real run
-// cannot differ.
-func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation) error {
+// Print prints the requests of creations, as commands of the nats tool. The creations run against
+// a server in this process that only records requests. So a dry run and a real run cannot differ.
+func Print(a *cli.App, cmd *cobra.Command, name string, creations ...Creation) error {
 	target, err := a.Settings.Resolve()
 	if err != nil {
-		return UsageError(err)
+		return cli.UsageError(err)
 	}
-	requests, err := captureRequests(cmd.Context(), target.Reach, creations)
+	requests, err := capture(cmd.Context(), target.Reach, creations)
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation
 	case "json":
 		return p.JSON(struct {
 			show.Document
-			Name     string          `json:"name"`
-			Requests []dryRunRequest `json:"requests"`
+			Name     string    `json:"name"`
+			Requests []request `json:"requests"`
 		}{show.Of("creation"), name, requests})
 	case "name":
 		return p.Print(show.Table{Rows: []show.Row{{Name: name}}})
@@ -59,7 +59,7 @@ func (a *App) PrintDryRun(cmd *cobra.Command, name string, creations ...Creation
 // quoted is an argument in single quotes for a shell.
 func quoted(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
 
-func captureRequests(ctx context.Context, reach natskv.Reach, creations []Creation) (all []dryRunRequest, err error) {
+func capture(ctx context.Context, reach natskv.Reach, creations []Creation) (all []request, err error) {
 	s, err := natsrun.Start(natsrun.Options{Configure: func(o *server.Options) { o.JetStream, o.StoreDir = false, "" }})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func captureRequests(ctx context.Context, reach natskv.Reach, creations []Creati
 		select {
 		case m := <-asked:
 			body := strings.ReplaceAll(string(m.Data), `\u003e`, ">")
-			all = append(all, dryRunRequest{
+			all = append(all, request{
 				m.Subject, json.RawMessage(body),
 				"nats request " + quoted(m.Subject) + " " + quoted(body),
 			})

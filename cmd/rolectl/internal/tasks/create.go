@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/dryrun"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/internal/wording"
@@ -52,10 +53,10 @@ with StreamAutoCreate create both by themselves.`,
 				return err
 			}
 			if dryRun {
-				return t.PrintDryRun(cmd, cfg.Namespace, stream, store)
+				return dryrun.Print(t.App, cmd, cfg.Namespace, stream, store)
 			}
 			return t.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
-				for _, create := range []cli.Creation{stream, store} {
+				for _, create := range []dryrun.Creation{stream, store} {
 					if err := create(ctx, nc); err != nil {
 						return exitFor(cli.PlacementError(err, replicas))
 					}
