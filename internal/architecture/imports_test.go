@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
+	"internal/protocol/spread": {"internal/protocol/record"},
 	"internal/protocol/ending": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/tasks": {
 		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
@@ -180,8 +181,8 @@ var only = map[string][]string{
 
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
-	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/view",
-	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gather",
+	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/spread",
+	"internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gather",
 	"internal/protocol/tasks/groups",
 	"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 	"internal/protocol/tasks/streamclock",

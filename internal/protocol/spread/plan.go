@@ -1,0 +1,205 @@
+package spread
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Plan is where each role of a group belongs.
+type Plan struct {
+	Seats []int  // by member: how many roles of the group it leads in the end, pinned ones included
+	To    []int  // by role: which member leads it in the end; Nobody: it is unplaced
+	Moves []Move // the roles that have another leader in the end, those that move first before the others
+}
+
+// Move is a role that its leader should give to another member.
+type Move struct{ Role, From, To int }
+
+// Make plans a group. The order of its members and roles does not matter.
+func Make(g *Group) Plan {
+	p := newPlanner(g)
+	p.relieveAll((*planner).over)
+	for again := true; again; { // a role that has moved makes room for others
+		p.deal()
+		again = p.place()
+		again = p.separate() || again
+		again = p.relieveAll(func(*planner, int) bool { return true }) || again
+	}
+	return p.plan()
+}
+
+// planner is a plan in the making.
+type planner struct {
+	*Group
+	at     []int   // by role
+	load   []int   // by member
+	byAge  []int   // the roles, the oldest first
+	held   [][]int // by member: the roles it leads in the plan, oldest first
+	parent []int   // by member, of a search: the member that it takes a role from
+	by     []int   // and that role
+
+	order   []int // the members by their ranks, so that all processes search in one order
+	reached int   // how many members the search has come to
+}
+
+func newPlanner(g *Group) *planner {
+	n := len(g.Members)
+	p := &planner{
+		Group: g, at: make([]int, len(g.Roles)), load: make([]int, n), byAge: make([]int, len(g.Roles)),
+		held: make([][]int, n), parent: make([]int, n), by: make([]int, n),
+	}
+	for i, m := range g.Members {
+		p.load[i] = m.Pinned
+		p.order = append(p.order, i)
+	}
+	slices.SortFunc(p.order, p.compareRanks)
+	for i := range g.Roles {
+		p.byAge[i], p.at[i] = i, Nobody
+	}
+	slices.SortFunc(p.byAge, p.older)
+	for _, r := range p.byAge {
+		if at := g.Roles[r].At; at != Nobody {
+			p.put(r, at)
+		}
+	}
+	return p
+}
+
+func (p *planner) older(a, b int) int {
+	return cmp.Or(cmp.Compare(p.Roles[a].Revision, p.Roles[b].Revision), cmp.Compare(p.Roles[a].Name, p.Roles[b].Name))
+}
+
+// put has a member lead a role that nobody leads in the plan.
+func (p *planner) put(r, m int) {
+	p.at[r] = m
+	p.load[m]++
+	i, _ := slices.BinarySearchFunc(p.held[m], r, p.older)
+	p.held[m] = slices.Insert(p.held[m], i, r)
+}
+
+// move gives a role from its member to another one.
+func (p *planner) move(r, to int) {
+	from := p.at[r]
+	p.load[from]--
+	i, _ := slices.BinarySearchFunc(p.held[from], r, p.older)
+	p.held[from] = slices.Delete(p.held[from], i, i+1)
+	p.put(r, to)
+}
+
+func (p *planner) full(m int) bool {
+	c := p.Members[m].Cap
+	return c > 0 && p.load[m]+p.Members[m].Beside >= c
+}
+
+// over reports whether a member leads more than it may.
+func (p *planner) over(m int) bool {
+	c := p.Members[m].Cap
+	return c > 0 && p.load[m]+p.Members[m].Beside > c
+}
+
+// more is what one role more would be to a member, before it is divided by the weight.
+func (p *planner) more(m int) int { return 2*p.load[m] + 1 }
+
+// last is what the last role that it leads is to a member.
+func (p *planner) last(m int) int { return 2*p.load[m] - 1 }
+
+func (p *planner) compareRanks(a, b int) int { return p.compareRanksFor(p.Name, a, b) }
+
+func (p *planner) compareRanksFor(key string, a, b int) int {
+	return cmp.Or(
+		cmp.Compare(Rank(key, p.Members[a].Name), Rank(key, p.Members[b].Name)),
+		cmp.Compare(p.Members[a].Name, p.Members[b].Name),
+	)
+}
+
+// compareMore orders members by which one should have one role more.
+func (p *planner) compareMore(key string, a, b int) int {
+	return cmp.Or(
+		cmp.Compare(p.more(a)*p.weight(b), p.more(b)*p.weight(a)),
+		p.compareRanksFor(key, a, b),
+	)
+}
+
+func (p *planner) weight(m int) int { return max(p.Members[m].Weight, 1) }
+
+// clashes reports whether a member would lead a role beside one that it is to be apart from.
+func (p *planner) clashes(r, m int) bool {
+	role := &p.Roles[r]
+	if role.Avoid != nil && role.Avoid[m] {
+		return true
+	}
+	return slices.ContainsFunc(role.Apart, func(other int) bool { return p.at[other] == m })
+}
+
+// choose is the member that should take a role which nobody leads, or which cannot stay, of those
+// that allowed admits: by priority, then by load.
+func (p *planner) choose(r int, allowed func(m int) bool) int {
+	role, best := &p.Roles[r], Nobody
+	for m := range p.Members {
+		if !role.May.Take[m] || p.full(m) || !allowed(m) {
+			continue
+		}
+		if best == Nobody || cmp.Or(
+			cmp.Compare(role.May.Priority[best], role.May.Priority[m]), p.compareMore(role.Name, m, best)) < 0 {
+			best = m
+		}
+	}
+	return best
+}
+
+// deal deals out the vacant roles (S2).
+func (p *planner) deal() {
+	for _, r := range p.byAge {
+		if p.at[r] != Nobody {
+			continue
+		}
+		m := p.choose(r, func(m int) bool { return !p.clashes(r, m) })
+		if m == Nobody {
+			m = p.choose(r, func(int) bool { return true })
+		}
+		if m != Nobody {
+			p.put(r, m)
+		}
+	}
+}
+
+// separate moves roles that are to be apart (S6), and reports whether there were any.
+func (p *planner) separate() (moved bool) {
+	for _, r := range p.byAge {
+		if from := p.at[r]; from != Nobody && p.clashes(r, from) {
+			if to := p.choose(r, func(m int) bool { return p.mayMove(r, from, m) }); to != Nobody {
+				p.move(r, to)
+				moved = true
+			}
+		}
+	}
+	return moved
+}
+
+// mayMove reports whether a role may move between two members: never to a lower priority (S5), and
+// never beside one that it is to be apart from (S6).
+func (p *planner) mayMove(r, from, to int) bool {
+	may := p.Roles[r].May
+	return from != to && may.Take[to] && may.Priority[to] >= may.Priority[from] && !p.clashes(r, to)
+}
+
+// plan is what has become of it.
+func (p *planner) plan() Plan {
+	plan := Plan{Seats: p.load, To: p.at}
+	for _, r := range p.byAge {
+		if from := p.Roles[r].At; from != Nobody && from != p.at[r] {
+			plan.Moves = append(plan.Moves, Move{r, from, p.at[r]})
+		}
+	}
+	return plan
+}
+
+// Unplaced is the roles that only full members could take.
+func (p *Plan) Unplaced() (roles []int) {
+	for r, m := range p.To {
+		if m == Nobody {
+			roles = append(roles, r)
+		}
+	}
+	return roles
+}
