@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -109,6 +110,73 @@ func TestARecurrenceOfATenant(t *testing.T) {
 		st, err := assign.Get(t.Context(), c, id)
 		if err != nil || st.Keys == nil || st.Keys.Fair != "one" {
 			t.Errorf("%+v, %v", st, err)
+		}
+	})
+}
+
+// TestOverviewSaysWhichTenantsWait: how many there are, and the five of which the most tasks wait;
+// which task is the oldest and why; and later how long the tasks have waited and run.
+func TestOverviewSaysWhichTenantsWait(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		k := assign.NewKind[mail, string]("mail", assign.FairBy(func(m mail) string { return m.Tenant }))
+		c := New(t, s)
+		if err := assign.PauseKind(t.Context(), c, "mail", "look"); err != nil {
+			t.Fatal(err)
+		}
+		a := newNode(t, s, "a", func(a *assign.Assigner) {
+			if err := assign.Handle(a, k, func(context.Context, *assign.Task[mail]) (string, error) {
+				time.Sleep(3 * time.Second)
+				return "", nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		leader(t, a)
+		var all []*assign.Pending[string]
+		for tenant := range 7 {
+			for i := range tenant + 1 {
+				p, err := assign.Submit(t.Context(), c, k, mail{fmt.Sprintf("<b>%d", tenant), fmt.Sprint(i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, p)
+			}
+			time.Sleep(time.Second)
+		}
+		see := func() assign.KindOverview {
+			t.Helper()
+			o, err := assign.GetOverview(t.Context(), c)
+			if err != nil || len(o.Kinds) != 1 {
+				t.Fatalf("%+v, %v", o, err)
+			}
+			return o.Kinds[0]
+		}
+		got := see()
+		if fmt.Sprint(got.Tenants) != "[{<b>6 7} {<b>5 6} {<b>4 5} {<b>3 4} {<b>2 3}]" || got.TenantCount != 7 {
+			t.Errorf("%d tenants: %v", got.TenantCount, got.Tenants)
+		}
+		if o := got.Oldest; o == nil || o.ID != all[0].ID() || o.Reason != assign.ReasonPaused ||
+			o.Waiting.Round(time.Second) != 7*time.Second || got.Waited != nil || got.Ran != nil {
+			t.Errorf("%+v, %+v", o, got)
+		}
+		if err := assign.ResumeKind(t.Context(), c, "mail"); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			if _, err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := assign.PauseKind(t.Context(), c, "mail", "look again"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // virtual: the scheduler has read it
+		got = see()
+		near := func(d, want time.Duration) bool { return (d - want).Abs() < want/5 }
+		if got.Ran == nil || got.Ran.Count != len(all) || !near(got.Ran.P50, 3*time.Second) ||
+			!near(got.Ran.P99, 3*time.Second) || got.Waited == nil || got.Waited.Count != len(all) ||
+			got.Waited.P99 < got.Waited.P50 || got.Oldest != nil || got.TenantCount != 0 {
+			t.Errorf("%+v %+v %+v", got, got.Ran, got.Waited)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"context"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 )
@@ -38,6 +39,40 @@ type KindOverview struct {
 	// Reasons counts the waiting tasks by the reason why they wait. Tasks that are about to be
 	// handed out are not among them.
 	Reasons map[Reason]int `json:"reasons,omitempty"`
+	// Oldest is the task that has been due for longest and waits, nil for none.
+	Oldest *OldestTask `json:"oldest,omitempty"`
+	// Waited is for how long tasks had been due when they were handed out, and Ran how long the last
+	// attempts of tasks took that have ended: during the last 5 to 10 minutes, as this scheduler has
+	// seen it. Nil means none, or a scheduler of an earlier version. Of more than 256 kinds those
+	// are kept that were active last.
+	Waited *TaskTimes `json:"waited,omitempty"`
+	Ran    *TaskTimes `json:"ran,omitempty"`
+	// TenantCount is how many keys of [FairBy] have tasks that wait, and Tenants are those with the
+	// most, five at most. Tasks that a key limit holds back are not counted. Tenants is empty if the
+	// answer would otherwise be larger than a message may be.
+	TenantCount int              `json:"tenant_count,omitempty"`
+	Tenants     []TenantOverview `json:"tenants,omitempty"`
+}
+
+// OldestTask is a task that waits, for how long it has been due, and why no worker has it. Reason
+// is "" if it is about to be handed out.
+type OldestTask struct {
+	ID      string        `json:"id"`
+	Waiting time.Duration `json:"waiting_ns"`
+	Reason  Reason        `json:"reason,omitempty"`
+}
+
+// TaskTimes sum up the times of Count tasks. The percentiles are right to 7 %.
+type TaskTimes struct {
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Count int           `json:"count"`
+}
+
+// TenantOverview is one key of [FairBy], "" for tasks without one.
+type TenantOverview struct {
+	Key     string `json:"key"`
+	Waiting int    `json:"waiting"`
 }
 
 // WorkerOverview is one worker.
@@ -72,6 +107,13 @@ func GetOverview(ctx context.Context, in Submitter) (Overview, error) {
 	return overviewFrom(o), nil
 }
 
+func oldestFrom(o *control.Oldest) *OldestTask {
+	if o == nil {
+		return nil
+	}
+	return &OldestTask{o.ID, o.Waiting, Reason(o.Reason)}
+}
+
 // overviewFrom is an overview for users.
 func overviewFrom(o *control.Overview) Overview {
 	all := Overview{Scheduler: o.Scheduler, Epoch: o.Epoch, Ready: o.Ready, Trouble: o.Trouble, Omitted: o.Omitted}
@@ -82,8 +124,13 @@ func overviewFrom(o *control.Overview) Overview {
 		all.Kinds = append(all.Kinds, KindOverview{
 			Kind: k.Kind, Waiting: k.Waiting, Delayed: k.Delayed, Running: k.Running, Paused: k.Paused,
 			Concurrency: k.Concurrency, Rate: k.Rate,
-			Reasons: reasonsFrom(k.Reasons),
+			Reasons: reasonsFrom(k.Reasons), Oldest: oldestFrom(k.Oldest), Waited: (*TaskTimes)(k.Waited),
+			Ran: (*TaskTimes)(k.Ran), TenantCount: k.TenantCount,
 		})
+		last := &all.Kinds[len(all.Kinds)-1]
+		for _, t := range k.Tenants {
+			last.Tenants = append(last.Tenants, TenantOverview(t))
+		}
 	}
 	if o.Workers != nil {
 		all.Workers = make([]WorkerOverview, 0, len(o.Workers))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/assigntest"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 func TestStart(t *testing.T) {
@@ -27,6 +28,15 @@ func TestStart(t *testing.T) {
 			t.Errorf("%q: %q, %v", in, out, err)
 		}
 	}
+	orphan := assign.NewKind[string, string]("orphan", assign.FairBy(func(in string) string { return in }))
+	if _, err := assign.Submit(t.Context(), ns, orphan, "a-tenant"); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the overview says whose task waits, and why", time.Minute, func() (bool, string) {
+		o, err := assign.GetOverview(t.Context(), ns)
+		return err == nil && len(o.Kinds) == 1 && fmt.Sprint(o.Kinds[0].Tenants) == "[{a-tenant 1}]" &&
+			o.Kinds[0].Oldest != nil && o.Kinds[0].Oldest.Reason == assign.ReasonNoWorker, fmt.Sprintf("%+v %v", o, err)
+	})
 }
 
 // TestWorkers: the scheduler does not work, the workers do, and what one gives back another one

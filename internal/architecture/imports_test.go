@@ -90,14 +90,15 @@ var allowed = map[string][]string{
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/stream",
-		"assign/internal/taskerr", "assign/internal/upkeep",
+		"assign/internal/taskerr", "assign/internal/timings", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
 		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
 	},
-	"assign/internal/sealed": {"assign/internal/record", "assign/internal/taskerr"},
-	"assign/keyring":         {"assign"},
-	"assign/internal/feeds":  {"assign/internal/control", "internal/naming"},
+	"assign/internal/sealed":  {"assign/internal/record", "assign/internal/taskerr"},
+	"assign/keyring":          {"assign"},
+	"assign/internal/feeds":   {"assign/internal/control", "internal/naming"},
+	"assign/internal/timings": {},
 	"assign/internal/upkeep": {
 		"assign/internal/record", "event", "internal/natskv", "internal/protocol/tasks",
 	},
@@ -115,7 +116,7 @@ var allowed = map[string][]string{
 		"internal/natstest",
 	},
 	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
-	stagePackage:          {"assign", "election", "event", "internal/natsrun"},
+	stagePackage:          {"assign", "dashboard", "election", "event", "internal/natsrun"},
 
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.

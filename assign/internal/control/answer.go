@@ -84,6 +84,10 @@ func (l *listedWorkers) UnmarshalJSON(data []byte) error {
 	return readList(data, roomFor(data), (*[]Worker)(l))
 }
 
+func (l *Tenants) UnmarshalJSON(data []byte) error {
+	return readList(data, MaxTenants, (*[]Tenant)(l))
+}
+
 // roomFor is how many tasks, kinds or workers a list can have at most.
 func roomFor(data []byte) int { return 1 + len(data)/leastListed }
 

@@ -56,6 +56,37 @@ type Kind struct {
 	Concurrency int                  `json:"concurrency,omitempty"`
 	Rate        float64              `json:"rate,omitempty"`
 	Reasons     map[tasks.Reason]int `json:"reasons,omitempty"`
+	Oldest      *Oldest              `json:"oldest,omitempty"`
+	Waited      *Times               `json:"waited,omitempty"`
+	Ran         *Times               `json:"ran,omitempty"`
+	TenantCount int                  `json:"tenant_count,omitempty"`
+	Tenants     Tenants              `json:"tenants,omitempty"`
+}
+
+// Oldest is the task of a kind that has waited the longest.
+type Oldest struct {
+	ID      string        `json:"id"`
+	Waiting time.Duration `json:"waiting_ns"`
+	Reason  tasks.Reason  `json:"reason,omitempty"`
+}
+
+// Times sum up how long the tasks of a kind have waited, or run.
+type Times struct {
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Count int           `json:"count"`
+}
+
+// MaxTenants is how many tenants of a kind are told.
+const MaxTenants = 5
+
+// Tenants are those of a kind of which the most tasks wait.
+type Tenants []Tenant
+
+// Tenant is one key of those that take turns.
+type Tenant struct {
+	Key     string `json:"key"`
+	Waiting int    `json:"waiting"`
 }
 
 // Worker is a worker as the scheduler knows it.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/assign/internal/timings"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -16,12 +18,18 @@ type gauges struct {
 	emit     func(event.Event)
 	progress event.TaskProgress // since the last report; other parts count here
 	reported time.Time
-	measured time.Time // the oldest task
+	timings  *timings.Book // other parts note here
+
+	measured time.Time // the oldest tasks, and the tenants
+	told     time.Time // which of these measurements was reported last
+	first    map[string]tasks.Oldest
+	tenants  map[string]tasks.Tenants
 }
 
 const (
 	gaugesEvery = time.Second
-	// openBySecond is how many open tasks are looked at for the oldest one, in a second on average.
+	// openBySecond is how many open tasks are looked at for the oldest one and for tenants, in a
+	// second on average.
 	openBySecond = 10_000
 )
 
@@ -46,12 +54,51 @@ func (g *gauges) publish() {
 
 // oldest is by kind how long the oldest task has waited, nil while that is not measured again.
 func (g *gauges) oldest(now time.Time) map[string]time.Duration {
-	pause := time.Duration(g.rules.Open()) * time.Second / openBySecond
-	if now.Sub(g.measured) < pause {
+	g.measure(now)
+	if g.measured.Equal(g.told) {
 		return nil
 	}
-	g.measured = now
-	return g.rules.Oldest()
+	g.told = g.measured
+	all := make(map[string]time.Duration, len(g.first))
+	for kind, t := range g.first {
+		all[kind] = t.Waiting
+	}
+	return all
+}
+
+// measure does what costs a look at every open task, unless it was done a moment ago.
+func (g *gauges) measure(now time.Time) {
+	pause := time.Duration(g.rules.Open()) * time.Second / openBySecond
+	if now.Sub(g.measured) >= pause {
+		g.measured, g.first, g.tenants = now, g.rules.Oldest(), g.rules.Tenants(control.MaxTenants)
+	}
+}
+
+// detail adds to an overview what is known of each kind beside its numbers. Of a kind of which no
+// task waits the last measurement is old.
+func (g *gauges) detail(o *control.Overview, now time.Time) {
+	g.measure(now)
+	for i := range o.Kinds {
+		k := &o.Kinds[i]
+		waited, ran := g.timings.Of(now, k.Kind)
+		k.Waited, k.Ran = timesOf(waited), timesOf(ran)
+		if t, known := g.first[k.Kind]; known && k.Waiting > 0 {
+			k.Oldest = &control.Oldest{ID: t.ID, Waiting: t.Waiting + now.Sub(g.measured), Reason: t.Reason}
+		}
+		if t, known := g.tenants[k.Kind]; known && k.Waiting > 0 {
+			k.TenantCount = t.Keys
+			for _, c := range t.Top {
+				k.Tenants = append(k.Tenants, control.Tenant{Key: c.Key, Waiting: c.Items})
+			}
+		}
+	}
+}
+
+func timesOf(s timings.Summary) *control.Times {
+	if s.Count == 0 {
+		return nil
+	}
+	return &control.Times{P50: s.P50, P99: s.P99, Count: s.Count}
 }
 
 // states counts the open tasks by state. Tasks that wait for a retry are among the delayed ones.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/assign/internal/timings"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -13,8 +14,9 @@ import (
 // notices gives the user's sinks an event for the effects that are only news.
 type notices struct {
 	*term
-	emit func(event.Event)
-	meta event.Meta // the same for all events of one turn of the loop; zero before the first one
+	emit    func(event.Event)
+	timings *timings.Book
+	meta    event.Meta // the same for all events of one turn of the loop; zero before the first one
 }
 
 // turn begins another turn of the loop.
@@ -31,10 +33,14 @@ func (n *notices) notice(effect tasks.Effect) {
 	case tasks.Queued:
 		n.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
 	case tasks.Assigned:
+		n.timings.Waited(meta.Time, e.Kind, e.Wait)
 		n.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
 	case tasks.Rejected:
 		n.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
 	case tasks.Completed:
+		if e.Outcome.Ran > 0 {
+			n.timings.Ran(meta.Time, e.Kind, time.Duration(e.Outcome.Ran))
+		}
 		n.emit(event.TaskCompleted{
 			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran),
 			Attempts: e.Outcome.Tries,

@@ -21,6 +21,7 @@ type queries struct {
 	out      sender
 	shortage *shortage
 	feeds    *feeds.Feeds
+	detail   func(o *control.Overview, now time.Time)
 	waiting  atomic.Int32 // questions that wait for the loop
 }
 
@@ -66,16 +67,24 @@ func (q *queries) handle(m *nats.Msg) {
 	case control.OpOverview:
 		o := overviewOf(q.rules.Overview())
 		o.Scheduler, o.Trouble = q.host.Instance(), q.shortage.sentence(time.Now())
+		q.detail(o, time.Now())
 		q.respond(m.Reply, control.Answer{OK: true, Overview: o})
 	default:
 		q.respond(m.Reply, control.Answer{Error: "unknown operation"})
 	}
 }
 
-// respond answers. An overview that does not fit into a message loses workers until it does.
+// respond answers. An overview that does not fit into a message loses its tenants, and then workers
+// until it does.
 func (q *queries) respond(to string, a control.Answer) {
 	most := q.out.MaxPayload()
 	data, err := json.Marshal(a)
+	if err == nil && len(data) > most && a.Overview != nil {
+		for i := range a.Overview.Kinds {
+			a.Overview.Kinds[i].Tenants = nil
+		}
+		data, err = json.Marshal(a)
+	}
 	for o := a.Overview; err == nil && len(data) > most && o != nil && len(o.Workers) > 0; data, err = json.Marshal(a) {
 		left := len(o.Workers) / 2
 		o.Omitted += len(o.Workers) - left

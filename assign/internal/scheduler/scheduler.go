@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/feeds"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/timings"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
@@ -86,9 +87,10 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 
 	s.payloads = newPayloads()
 	s.announcer = newAnnouncer(out, t.talk.Done, out.MaxPayload())
-	s.gauges = &gauges{term: t, emit: l.emit}
+	times := timings.New()
+	s.gauges = &gauges{term: t, emit: l.emit, timings: times}
 	s.awaited = &awaited{term: t, emit: l.emit, reported: t.began}
-	s.notices = &notices{term: t, emit: l.emit}
+	s.notices = &notices{term: t, emit: l.emit, timings: times}
 	s.denials = &denials{term: t, emit: l.emit, fail: s.fail}
 
 	shortage := &shortage{term: t, emit: l.emit}
@@ -103,7 +105,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.answers = newAnswers(t, l, out, known)
 	s.reports = newReports(t, l, out, known, s.writes, s.gauges)
 	s.feeds = feeds.New(func(name string, news []byte) { out.Send(t.talk.Feed(name), "", news) }, out.MaxPayload)
-	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage, feeds: s.feeds}
+	s.queries = &queries{term: t, loop: l, out: out, shortage: shortage, feeds: s.feeds, detail: s.gauges.detail}
 	s.members = newMembers(t, l, known, s.dispatcher, s.answers)
 	s.effects = &effects{
 		term: t, fence: s.fence, writes: s.writes, drafts: s.drafts, dispatcher: s.dispatcher, members: s.members,

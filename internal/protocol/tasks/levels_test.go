@@ -26,8 +26,8 @@ func TestLevels(t *testing.T) {
 	b.pass(time.Second)
 	levels(3, 1, 2, 1)
 	oldest := b.s.Oldest()
-	if len(oldest) != 2 || oldest["other"].Round(time.Second) != 61*time.Second ||
-		oldest["third"].Round(time.Second) != time.Second {
+	if len(oldest) != 2 || oldest["other"].Waiting.Round(time.Second) != 61*time.Second || oldest["other"].ID != "old" ||
+		oldest["other"].Reason != ReasonNoWorker || oldest["third"].Waiting.Round(time.Second) != time.Second {
 		t.Errorf("%v", oldest)
 	}
 	if n := b.s.Open(); n != 5 {

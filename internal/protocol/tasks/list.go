@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 )
 
 // maxLook bounds how many places one page of a listing looks at.
@@ -81,17 +83,47 @@ func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
 // Open is how many tasks have no outcome yet.
 func (s *Scheduler) Open() int { return s.tasks.len() }
 
-// Oldest is by kind, for tasks that are due and wait, for how long the first of them has been due.
-// It looks at every open task.
-func (s *Scheduler) Oldest() map[string]time.Duration {
-	oldest, clock := map[string]time.Duration{}, s.clock.At(s.now)
+// Oldest is by kind the task that has been due for longest among those that are due and wait. It
+// looks at every open task.
+func (s *Scheduler) Oldest() map[string]Oldest {
+	first := map[string]*task{}
 	for _, t := range s.tasks.slots {
 		if t != nil && (t.phase == waiting || t.phase == parked) {
-			kind := t.policy.Kind
-			oldest[kind] = max(oldest[kind], clock.Sub(t.due), 0)
+			if f := first[t.policy.Kind]; f == nil || t.due < f.due {
+				first[t.policy.Kind] = t
+			}
 		}
 	}
+	why, clock, oldest := s.reasons(s.now), s.clock.At(s.now), map[string]Oldest{}
+	for kind, t := range first {
+		oldest[kind] = Oldest{t.id(), max(clock.Sub(t.due), 0), why.of(t)}
+	}
 	return oldest
+}
+
+// Oldest is a task that waits, for how long it has been due, and why nobody has it.
+type Oldest struct {
+	ID      string
+	Waiting time.Duration
+	Reason  Reason
+}
+
+// Tenants are by kind the fair keys of which the most tasks are due and wait, most of each kind at
+// most. It looks at every key. Tasks that a key limit holds back are not counted.
+func (s *Scheduler) Tenants(most int) map[string]Tenants {
+	all := map[string]Tenants{}
+	for name, k := range s.kinds {
+		if k.turns != nil && k.turns.Len() > 0 {
+			all[name] = Tenants{k.turns.Len(), k.turns.Most(most)}
+		}
+	}
+	return all
+}
+
+// Tenants are fair keys of a kind: how many have tasks that wait, and those with the most.
+type Tenants struct {
+	Keys int
+	Top  []queue.Count
 }
 
 // Overview is the books in numbers.

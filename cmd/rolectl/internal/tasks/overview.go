@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -38,8 +39,9 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 	p := t.Printer()
 	kinds := show.Table{
 		Columns: []string{"KIND", "WAITING", "DELAYED", "RUNNING", "STATE", "WAITS BECAUSE"},
-		Wide:    []string{"CONCURRENCY", "RATE"}, Empty: "no open tasks",
-		Names: []string{"KIND", "STATE", "WAITS BECAUSE"}, Spare: []string{"DELAYED"},
+		Wide:    []string{"CONCURRENCY", "RATE", "OLDEST", "WAITED P50/P99", "RAN P50/P99", "TENANTS"},
+		Empty:   "no open tasks",
+		Names:   []string{"KIND", "STATE", "WAITS BECAUSE"}, Spare: []string{"DELAYED"},
 		JSON: struct {
 			show.Document
 			Namespace string `json:"namespace"`
@@ -55,7 +57,10 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 		kinds.Rows = append(kinds.Rows, show.Row{
 			Name: k.Kind, Tone: toneOfKind(k),
 			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state, reasons(k)},
-			Wide:  []string{fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate)},
+			Wide: []string{
+				fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate), oldest(k.Oldest), percentiles(k.Waited), percentiles(k.Ran),
+				tenants(k),
+			},
 		})
 	}
 	if p.Format == "json" || p.Format == "name" {
@@ -121,6 +126,34 @@ func toneOfKind(k assign.KindOverview) show.Tone {
 		return show.Warning
 	}
 	return show.Plain
+}
+
+// oldest says which task has waited the longest.
+func oldest(t *assign.OldestTask) string {
+	if t == nil {
+		return "-"
+	}
+	return wording.Age(t.Waiting) + " " + t.ID
+}
+
+// percentiles are those of some times, "-" for none.
+func percentiles(t *assign.TaskTimes) string {
+	if t == nil {
+		return "-"
+	}
+	return wording.Age(t.P50) + "/" + wording.Age(t.P99)
+}
+
+// tenants lists those of which the most tasks wait, and says how many there are.
+func tenants(k assign.KindOverview) string {
+	if k.TenantCount == 0 {
+		return "-"
+	}
+	all := []string{fmt.Sprintf("%d wait", k.TenantCount)}
+	for _, t := range k.Tenants {
+		all = append(all, fmt.Sprintf("%s: %d", wording.Clean(cmp.Or(t.Key, "(none)")), t.Waiting))
+	}
+	return strings.Join(all, ", ")
 }
 
 // reasons lists why tasks of a kind wait, with the number of tasks for each reason.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -37,6 +38,30 @@ func NewTurns[T Item]() *Turns[T] { return &Turns[T]{keys: map[string]*turn[T]{}
 
 // Len is how many keys have items.
 func (s *Turns[T]) Len() int { return len(s.keys) }
+
+// Count is how many items a key has.
+type Count struct {
+	Key   string
+	Items int
+}
+
+// Most are the keys with the most items, n at most, and those of one number by name.
+func (s *Turns[T]) Most(n int) (top []Count) {
+	for key, t := range s.keys {
+		c := Count{Key: key}
+		for _, l := range t.lines {
+			c.Items += l.items.Len()
+		}
+		at, _ := slices.BinarySearchFunc(top, c, func(a, b Count) int {
+			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Key, b.Key))
+		})
+		if at < n {
+			top = slices.Insert(top, at, c)
+			top = top[:min(len(top), n)]
+		}
+	}
+	return top
+}
 
 // Went ends the turn of a key, if it has items.
 func (s *Turns[T]) Went(key string) {

@@ -49,6 +49,25 @@ func row(f *Fair[*keyed], n int) string {
 	return strings.Join(got, " ")
 }
 
+// TestMost: the keys with the most items come first, in whatever queue these are, and those of one
+// number by name.
+func TestMost(t *testing.T) {
+	turns := NewTurns[*keyed]()
+	f, g := NewFair(turns), NewFair(turns)
+	for i, key := range []string{"d", "c", "b", "a"} {
+		add(f, key, 0, 2)
+		add(g, key, 2, 2+i/2)
+	}
+	add(f, "few", 0, 1)
+	for n, want := range map[int]string{
+		0: "[]", 1: "[{a 3}]", 3: "[{a 3} {b 3} {c 2}]", 9: "[{a 3} {b 3} {c 2} {d 2} {few 1}]",
+	} {
+		if got := fmt.Sprint(turns.Most(n)); got != want {
+			t.Errorf("%d: %s, and not %s", n, got, want)
+		}
+	}
+}
+
 func TestKeysTakeTurns(t *testing.T) {
 	f := NewFair(NewTurns[*keyed]())
 	add(f, "a", 0, 100)
