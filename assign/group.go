@@ -3,9 +3,11 @@ package assign
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
+	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
@@ -146,10 +148,66 @@ func (r GroupRef) Status(ctx context.Context, in Submitter) (GroupStatus, error)
 	if err != nil {
 		return GroupStatus{}, err
 	}
+	s := groupStatusFrom(&g)
+	s.Failed = g.Failed()
+	return s, nil
+}
+
+// groupStatusFrom is what is known of a group, for users, without the ids of members.
+func groupStatusFrom(g *client.Group) GroupStatus {
 	return GroupStatus{
-		Name: r.Group, Completion: statusFrom(&g.Completion), Size: g.Size, Recorded: g.Recorded, Failed: g.Failed(),
+		Name:       strings.TrimPrefix(g.Completion.ID, groups.Prefix),
+		Completion: statusFrom(&g.Completion), Size: g.Size, Recorded: g.Recorded,
 		Missing: g.Tally.Count(groups.Unseen), Open: g.Tally.Count(groups.Open), Succeeded: g.Tally.Count(groups.Done),
 		Dead: g.Tally.Count(groups.Dead), Cancelled: g.Tally.Count(groups.Cancelled), Expired: g.Tally.Count(groups.Expired),
 		Skipped: g.Tally.Count(groups.Skipped), Lost: g.Tally.Count(groups.Lost),
-	}, nil
+	}
+}
+
+// GroupListOptions say which groups to list.
+type GroupListOptions struct {
+	// Prefix begins the names.
+	Prefix string
+	// Limit is how many groups a page holds at most. Default 100, maximum 500.
+	Limit int
+	// Cursor is "" for the first page, then the Next of the page before.
+	Cursor string
+}
+
+// GroupPage is one page of groups. It may hold fewer than Limit, even none, though Next is not "".
+type GroupPage struct {
+	Groups []GroupStatus `json:"groups"`
+	Next   string        `json:"next,omitempty"` // "" for the last page
+}
+
+// ListGroups lists the groups that are kept, page by page. The group whose members were counted
+// last comes first, so open groups do. A group appears with its first count, 10 s after its
+// submission at most, and leaves with the outcome of its completion. Failed is left out: see
+// [GroupRef.Status]. A group that is counted again while its pages are being listed may be left
+// out. It needs no scheduler.
+//
+// Errors: ErrInvalidCursor, ErrInvalidOption, ErrNoClient, ErrClosed, the connection's, ctx's.
+func ListGroups(ctx context.Context, in Submitter, o GroupListOptions) (GroupPage, error) {
+	if o.Limit == 0 {
+		o.Limit = defaultPage
+	}
+	if o.Limit < 1 || o.Limit > control.MaxPage {
+		return GroupPage{}, fmt.Errorf("%w: Limit %d: use 1 to %d", ErrInvalidOption, o.Limit, control.MaxPage)
+	}
+	if err := client.CheckGroupCursor(o.Cursor); err != nil {
+		return GroupPage{}, err
+	}
+	c, err := clientOf(ctx, in)
+	if err != nil {
+		return GroupPage{}, err
+	}
+	page, err := c.Groups(ctx, o.Prefix, o.Limit, o.Cursor)
+	if err != nil {
+		return GroupPage{}, err
+	}
+	list := GroupPage{Groups: make([]GroupStatus, 0, len(page.Groups)), Next: page.Next}
+	for i := range page.Groups {
+		list.Groups = append(list.Groups, groupStatusFrom(&page.Groups[i]))
+	}
+	return list, nil
 }

@@ -43,6 +43,10 @@ func (c *Client) group(ctx context.Context, completion string) (g Group, err err
 	if err != nil {
 		return g, err
 	}
+	return c.groupOf(ctx, l, completion)
+}
+
+func (c *Client) groupOf(ctx context.Context, l *line, completion string) (g Group, err error) {
 	o, e, err := c.read(ctx, l, completion)
 	if err != nil {
 		return g, err

@@ -104,6 +104,7 @@ var publishing = []rule{
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x", ""},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.>", "a"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.q.>", "a s"},
+	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.g.>", "a s"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.r.>", "a k"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.k.>", "a"},
 	{"$JS.API.CONSUMER.CREATE.TASKS_jobs.x.$KV.TASKS_jobs.t.>", "a"},

@@ -63,6 +63,10 @@ func asks(t *testing.T, client *assign.Client) {
 	if st, err := g.Members(within(t, time.Minute)); st.Succeeded != 2 || err != nil {
 		t.Errorf("the members of a group: %+v, %v", st, err)
 	}
+	if page, err := assign.ListGroups(within(t, time.Minute), client, assign.GroupListOptions{}); err != nil ||
+		len(page.Groups) != 1 {
+		t.Errorf("groups: %+v, %v", page, err)
+	}
 	if err := assign.Requeue(within(t, time.Minute), client, dies.ID()); err != nil {
 		t.Errorf("requeue: %v", err)
 	}
