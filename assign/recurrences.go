@@ -31,6 +31,9 @@ type Recurrence struct {
 	// it wait.
 	Last time.Time `json:"last,omitzero"`
 	Next time.Time `json:"next,omitzero"`
+	// Due is how many ticks, from Next on, have come by the clock of this process and were not
+	// submitted, 1,000 at most. It is above 0 for as long as Next lies in the past.
+	Due int `json:"due,omitempty"`
 	// Paused says that it does not fire. PauseReason is for people. Next is zero meanwhile.
 	Paused      bool   `json:"paused,omitempty"`
 	PauseReason string `json:"pause_reason,omitempty"`
@@ -104,7 +107,7 @@ func recurrenceFrom(s *client.Recurrence) Recurrence {
 	d := &s.Definition
 	r := Recurrence{
 		Name: s.Name, Kind: d.Task.Kind, Spec: d.Spec, Zone: d.Zone, CatchUp: CatchUpPolicy(d.CatchUp), Since: s.Since,
-		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next, Overlap: OverlapAllow,
+		Version: d.DefinitionVersion, Last: s.Last, Next: s.Next, Due: s.Due, Overlap: OverlapAllow,
 	}
 	if d.Overlap != record.OverlapAllow {
 		r.Overlap = OverlapPolicy(d.Overlap)

@@ -22,8 +22,12 @@ type Recurrence struct {
 	Since      time.Time // when it was stored
 	Last, Next time.Time // ticks, zero for none
 	Passed     time.Time // the last that was submitted or passed over, zero for none
+	Due        int       // ticks from Next to now, MaxDue at most
 	Err        error     // why schedulers ignore it
 }
+
+// MaxDue is how many ticks of a recurrence are counted that are due.
+const MaxDue = 1000
 
 // RecurrencePage is one page of recurrences. Next is "" on the last page.
 type RecurrencePage struct {
@@ -138,6 +142,9 @@ func storedRecurrence(name string, e *natskv.Entry, last record.Tick, most int64
 	}
 	if r.Definition.Paused == nil {
 		r.Next = shown(r.Definition.Schedule.Next(from))
+		for at, now := r.Next, time.Now(); !at.IsZero() && !at.After(now) && r.Due < MaxDue; r.Due++ {
+			at = r.Definition.Schedule.Next(at)
+		}
 	}
 	return r
 }
