@@ -128,6 +128,41 @@ var acts = map[string]act{
 			return assign.ResumeKind(ctx, c, q.Get("kind"))
 		},
 	},
+	"pause-recurrence": {
+		"Pause this recurrence",
+		"It fires no ticks until it is resumed, and none of these is caught up with. Its tasks continue.",
+		[]string{"n", "name"},
+		func(ctx context.Context, h *Handler, who string, q url.Values) error {
+			c, err := h.client(q)
+			if err != nil {
+				return err
+			}
+			return assign.PauseRecurrence(ctx, c, q.Get("name"), "on the page by "+who)
+		},
+	},
+	"resume-recurrence": {
+		"Resume this recurrence", "It fires its ticks again, from now on.",
+		[]string{"n", "name"},
+		func(ctx context.Context, h *Handler, _ string, q url.Values) error {
+			c, err := h.client(q)
+			if err != nil {
+				return err
+			}
+			return assign.ResumeRecurrence(ctx, c, q.Get("name"))
+		},
+	},
+	"run-recurrence": {
+		"Run now", "Its task is submitted now, beside its ticks. No tick is moved by that.",
+		[]string{"n", "name"},
+		func(ctx context.Context, h *Handler, _ string, q url.Values) error {
+			c, err := h.client(q)
+			if err != nil {
+				return err
+			}
+			_, err = assign.RunRecurrence(ctx, c, q.Get("name"))
+			return err
+		},
+	},
 	"drain": {
 		"Drain this worker", "It is given no tasks until the drain ends. Tasks that it runs continue.",
 		[]string{"n", "instance"},

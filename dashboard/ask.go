@@ -104,7 +104,10 @@ func (h *hub) askOne(ctx context.Context, i int, c *assign.Client) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.answers[i].Overview, h.answers[i].Problem = overview, problem
+	a := &h.answers[i]
+	if a.Overview, a.Problem = overview, problem; overview != nil {
+		a.Asked = time.Now()
+	}
 }
 
 // countOne counts the dead tasks of one namespace. The last count stays if that fails.

@@ -27,9 +27,10 @@
 //
 // While the connection is down the page says since when its picture is old, and shows that picture.
 // A reader that does not read for 10 s is disconnected; its browser comes back by itself. A stream
-// above the 500th is refused with 503, and that page asks again later. A scheduler that does not
-// answer is shown as such, and everything else continues. If dead tasks cannot be counted, the last
-// count stays, and the page says so.
+// above the 500th is refused with 503, and that page asks again later. Open pages show at most 256
+// different screens with their filters: one more says that it is not live, until another is closed.
+// A scheduler that does not answer is shown as such, and everything else continues. If dead tasks
+// cannot be counted, the last count stays, and the page says so.
 //
 // The page shows all that an observer sees. It asks nobody for a password: mount it behind what
 // your program uses for that.

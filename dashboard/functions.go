@@ -26,6 +26,7 @@ func (h *Handler) functions() template.FuncMap {
 		"url":    h.link,
 		"steers": func() bool { return h.options.Steer != nil },
 		"class":  class,
+		"before": func(t time.Time, d time.Duration) time.Time { return t.Add(-d).Truncate(time.Second) },
 		"bars":   bars,
 		"gap": func(t term) string {
 			if t.Gap <= 0 {
@@ -33,7 +34,8 @@ func (h *Handler) functions() template.FuncMap {
 			}
 			return wording.Age(t.Gap.Round(time.Millisecond))
 		},
-		"alter": alter,
+		"alter":   alter,
+		"groupOf": groupOf,
 		"cursor": func(q url.Values, next string) string {
 			return alter(q, "cursor", next)
 		},

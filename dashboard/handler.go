@@ -28,9 +28,10 @@ type Handler struct {
 	// writeWithin is how long a reader of a stream may take to read.
 	writeWithin time.Duration
 
-	mu    sync.Mutex
-	views map[string]*view
-	uses  uint64 // how often a view was asked for
+	mu       sync.Mutex
+	views    map[string]*view
+	followed int    // of these: by streams
+	uses     uint64 // how often a view was asked for
 }
 
 // New makes a page, which watches from now on. It does no I/O. Errors: every fault of o at once,

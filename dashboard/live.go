@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -27,6 +28,7 @@ type update struct {
 // follower is one view that a stream follows.
 type follower struct {
 	name    string
+	of      *view  // nil: too many others are followed
 	sent    uint64 // the rendering that the reader has
 	trouble string
 }
@@ -52,14 +54,20 @@ func (h *Handler) serveLive(w http.ResponseWriter, r *http.Request) {
 		sent = h.seen(r.URL.Query().Get("since"))
 	}
 	all := make([]follower, len(names))
+	defer func() {
+		for i := range all {
+			if v := all[i].of; v != nil {
+				h.unfollow(v)
+			}
+		}
+	}()
 	for i, name := range names {
 		v, err := h.follow(name)
-		if err != nil {
+		if err != nil && !errors.Is(err, errCrowded) {
 			http.Error(w, err.Error(), statusOf(err))
 			return
 		}
-		defer h.unfollow(v)
-		all[i] = follower{name: name, sent: sent}
+		all[i] = follower{name: name, of: v, sent: sent}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -112,13 +120,23 @@ func (h *Handler) seen(id string) uint64 {
 	return n
 }
 
+// drawFor draws what a reader follows. A view that was one too many is asked for again.
+func (h *Handler) drawFor(r *http.Request, f *follower) (root *fragment, number uint64, err error) {
+	if f.of == nil {
+		if f.of, err = h.follow(f.name); err != nil {
+			return nil, 0, err
+		}
+	}
+	return h.render(r.Context(), f.name)
+}
+
 // updates are the events for a reader, "" if nothing has changed for it.
 func (h *Handler) updates(r *http.Request, all []follower) string {
 	var text strings.Builder
 	var have uint64
 	for i := range all {
 		f := &all[i]
-		root, number, err := h.render(r.Context(), f.name)
+		root, number, err := h.drawFor(r, f)
 		u := update{View: f.name}
 		switch {
 		case err != nil && err.Error() != f.trouble:

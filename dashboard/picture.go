@@ -51,6 +51,7 @@ type roleNow struct {
 type namespaceNow struct {
 	Name     string           `json:"namespace"`
 	Overview *assign.Overview `json:"overview,omitempty"`
+	Asked    time.Time        `json:"asked,omitzero"`
 	// Problem says why there is no answer.
 	Problem string `json:"problem,omitempty"`
 	Dead    int    `json:"dead"`

@@ -84,6 +84,8 @@ type waitingKind struct {
 	Paused    bool     `json:"paused,omitempty"`
 	Why       []reason `json:"why"`
 	Blocked   bool     `json:"blocked,omitempty"`
+	// Since is since when the oldest of them has been due.
+	Since time.Time `json:"oldest_since,omitzero"`
 }
 
 // reason is why tasks wait.
@@ -251,7 +253,11 @@ func (d *nowData) tasks(n namespaceNow) {
 		d.Delayed += k.Delayed
 		d.Running += k.Running
 		if k.Waiting > 0 || k.Paused {
-			d.Waits = append(d.Waits, waitsOf(n.Name, n.Overview, k))
+			w := waitsOf(n.Name, n.Overview, k)
+			if k.Oldest != nil {
+				w.Since = n.Asked.Add(-k.Oldest.Waiting).Truncate(time.Second)
+			}
+			d.Waits = append(d.Waits, w)
 		}
 	}
 }

@@ -31,6 +31,14 @@ type kindRow struct {
 	Waits waitingKind `json:"waits"`
 }
 
+// Longest says why its oldest task waits.
+func (k kindRow) Longest() string {
+	if k.Oldest == nil || k.Oldest.Reason == "" {
+		return "about to be handed out"
+	}
+	return wording.Words(string(k.Oldest.Reason))
+}
+
 // taskRow is a task in a list.
 type taskRow struct {
 	ID       string        `json:"id"`

@@ -41,6 +41,11 @@ var screens = []*screen{
 		data: deadScreen,
 	},
 	{
+		path: "groups", Title: "Groups", asks: []string{"n", "prefix", "cursor"}, every: listEvery, InMenu: true,
+		data: groupsScreen,
+	},
+	{path: "group", Title: "Group", asks: []string{"n", "name"}, every: listEvery, data: groupScreen},
+	{
 		path: "recurrences", Title: "Recurrences", asks: []string{"n", "prefix", "cursor"}, every: listEvery, InMenu: true,
 		data: recurrencesScreen,
 	},

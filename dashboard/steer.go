@@ -59,6 +59,8 @@ func (h *Handler) asked(w http.ResponseWriter, who string, q url.Values) (questi
 		d.Back = h.link("role", "name", q.Get("role"))
 	case q.Get("id") != "":
 		d.Back = h.link("task", "n", q.Get("n"), "id", q.Get("id"))
+	case q.Get("name") != "":
+		d.Back = h.link("recurrences", "n", q.Get("n"))
 	case d.Name == "requeue-all":
 		d.Back = h.link("dead", "n", q.Get("n"))
 	default:

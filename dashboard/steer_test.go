@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -112,7 +113,18 @@ func TestSteer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nightly := assign.Recur(t.Context(), jobs, assign.NewKind[string, string]("fail"), "nightly", "0 3 * * *", "x")
+	if nightly != nil {
+		t.Fatal(nightly)
+	}
+	if status, body := s.post("alice", nil, url.Values{
+		"do": {"run-recurrence"}, "n": {"jobs"}, "name": {"none"},
+	}); status != http.StatusConflict || !strings.Contains(body, "Not done: ") {
+		t.Errorf("a recurrence that is not there: %d\n%s", status, body)
+	}
 	for _, form := range []url.Values{
+		{"do": {"pause-recurrence"}, "n": {"jobs"}, "name": {"nightly"}},
+		{"do": {"run-recurrence"}, "n": {"jobs"}, "name": {"nightly"}},
 		{"do": {"requeue"}, "n": {"jobs"}, "id": {"dead-1"}},
 		{"do": {"pause-kind"}, "n": {"jobs"}, "kind": {"fail"}},
 		{"do": {"drain"}, "n": {"jobs"}, "instance": {"worker-1"}},
@@ -124,6 +136,27 @@ func TestSteer(t *testing.T) {
 			t.Errorf("%v: %d\n%s", form, status, body)
 		}
 	}
+	r, err := assign.GetRecurrence(t.Context(), jobs, "nightly")
+	if err != nil || !r.Paused || r.PauseReason != "on the page by alice" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if status, body := s.post("alice", nil, url.Values{
+		"do": {"resume-recurrence"}, "n": {"jobs"}, "name": {"nightly"},
+	}); status != http.StatusSeeOther {
+		t.Errorf("%d\n%s", status, body)
+	}
+	if r, err = assign.GetRecurrence(t.Context(), jobs, "nightly"); err != nil || r.Paused {
+		t.Errorf("%+v, %v", r, err)
+	}
+	natstest.Eventually(t, "the recurrence has run", patience, func() (bool, string) {
+		o := assign.ListOptions{Prefix: "cron/nightly/run-", States: []assign.State{assign.StateDead}}
+		page, err := assign.List(t.Context(), jobs, o) // it runs before its kind is paused, or waits
+		if err == nil && len(page.Tasks) == 0 {
+			o.States = []assign.State{assign.StatePending}
+			page, err = assign.List(t.Context(), jobs, o)
+		}
+		return err == nil && len(page.Tasks) == 1, fmt.Sprint(page.Tasks, err)
+	})
 	natstest.Eventually(t, "the dead task has run again", patience, func() (bool, string) {
 		now, err := assign.Get(t.Context(), jobs, "dead-1")
 		return err == nil && (now.State != assign.StateDead || now.Ended.After(before.Ended)), string(now.State)

@@ -39,6 +39,12 @@ func work(t *testing.T, nc *nats.Conn) {
 	if err := assign.Handle(a, assign.NewKind[string, string]("fail"), fail); err != nil {
 		t.Fatal(err)
 	}
+	if err := assign.Handle(a, assign.NewKind[assign.GroupRef, string]("close"),
+		func(context.Context, *assign.Task[assign.GroupRef]) (string, error) {
+			return "", assign.Permanent(errors.New("nothing to close"))
+		}); err != nil {
+		t.Fatal(err)
+	}
 	name, lead := a.Role()
 	e, err := session.Campaign(election.RoleConfig{Role: name, Lead: lead})
 	if err != nil {

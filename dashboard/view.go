@@ -12,9 +12,17 @@ import (
 	"time"
 )
 
-// maxViews is how many screens with their filters are remembered as they were drawn last, above
-// those that streams follow.
-const maxViews = 64
+const (
+	// maxViews is how many screens with their filters are remembered as they were drawn last, above
+	// those that streams follow.
+	maxViews = 64
+	// maxFollowed is how many different ones streams follow. Each is drawn again with each picture.
+	maxFollowed = 256
+)
+
+// errCrowded says that streams follow as many different views as they may.
+var errCrowded = fmt.Errorf("%d different screens are open already, and this one is not kept up to date: "+
+	"close some, or look at one that others look at too", maxFollowed)
 
 // view is a screen with its filter, as it was drawn last. All who look at it share it.
 type view struct {
@@ -59,21 +67,32 @@ func (h *Handler) view(name string) (*view, error) {
 	return h.remembered(name)
 }
 
-// follow returns the view of a name, which is remembered until unfollow.
+// follow returns the view of a name, which is remembered until unfollow. Errors: errCrowded, and
+// those of view.
 func (h *Handler) follow(name string) (*view, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v, err := h.remembered(name)
-	if err == nil {
-		v.followers++
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	if v.followers == 0 {
+		if h.followed == maxFollowed {
+			return nil, errCrowded
+		}
+		h.followed++
+	}
+	v.followers++
+	return v, nil
 }
 
 func (h *Handler) unfollow(v *view) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	v.followers--
+	if v.followers--; v.followers == 0 {
+		h.followed--
+		h.evict()
+	}
 }
 
 // remembered returns the view of a name, as it was drawn last or not drawn yet.
@@ -157,6 +176,11 @@ func (h *Handler) paint(ctx context.Context, s *screen, p *picture, q url.Values
 	if err != nil {
 		return nil, err
 	}
+	return h.draw(s, p, q, data)
+}
+
+// draw draws what a screen shows.
+func (h *Handler) draw(s *screen, p *picture, q url.Values, data any) (*fragment, error) {
 	var text bytes.Buffer
 	if err := h.pages.ExecuteTemplate(&text, s.name(), struct {
 		Picture *picture

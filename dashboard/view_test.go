@@ -50,6 +50,49 @@ func TestViewsAreBounded(t *testing.T) {
 	}
 }
 
+// TestFollowedViewsAreBounded: of more different views than may be followed the last one is shown
+// as not live, in words, while the others of its stream are live. It is live, too, when another one
+// is given up.
+func TestFollowedViewsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := open(t, natstest.Server(t), nil)
+	var all []*view
+	for i := range maxFollowed - 1 {
+		v, err := s.h.follow(fmt.Sprintf("/members?q=%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	live := s.follow("view=/doctor&view=/events", "")
+	if _, u := live.until(`"view":"/doctor"`); len(u.Swaps) != 1 || u.Trouble != "" {
+		t.Errorf("%+v", u)
+	}
+	if _, u := live.until(`"view":"/events"`); !strings.Contains(u.Trouble, "256 different screens are open already") {
+		t.Errorf("%+v", u)
+	}
+	if n := len(s.h.views); n > maxFollowed+1 {
+		t.Errorf("%d views are remembered", n)
+	}
+	same, err := s.h.follow("/members?q=0")
+	if err != nil {
+		t.Errorf("one that is followed already: %v", err)
+	}
+	s.h.unfollow(same)
+	for _, v := range all {
+		s.h.unfollow(v)
+	}
+	if _, u := live.until(`"view":"/events"`); len(u.Swaps) != 1 || u.Trouble != "" {
+		t.Errorf("%+v", u)
+	}
+	live.end()
+	natstest.Eventually(t, "nothing is followed", patience, func() (bool, string) {
+		s.h.mu.Lock()
+		defer s.h.mu.Unlock()
+		return s.h.followed == 0 && len(s.h.views) <= maxViews+1, fmt.Sprint(s.h.followed, len(s.h.views))
+	})
+}
+
 // TestMembersOfOneName: a candidate and a worker-only member of one name have rows of their own.
 func TestMembersOfOneName(t *testing.T) {
 	t.Parallel()

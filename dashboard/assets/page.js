@@ -10,7 +10,7 @@
   const shared = 'locks' in navigator && 'BroadcastChannel' in window;
   const bus = shared ? new BroadcastChannel('rolemanager ' + base) : null;
   const views = new Map(); // of this tab, and of the others while this one has the stream
-  let source = null, heard = 0, pending = 0, leads = false;
+  let source = null, heard = 0, pending = 0, leads = false, trouble = '';
 
   // Times are shown as how long ago they were. The exact time is in the title.
   const ago = ms => {
@@ -28,7 +28,7 @@
   };
 
   const say = (state, text) => {
-    if (link.dataset.state === state) return;
+    if (link.dataset.state === state && link.textContent === text) return;
     link.dataset.state = state;
     link.textContent = text;
   };
@@ -53,7 +53,8 @@
     if (m.view && m.view !== mine) return;
     (m.swaps || []).forEach(swap);
     if (m.id) version = m.id;
-    if (m.trouble) say('lost', m.trouble); else say('live', 'live');
+    if (m.view) trouble = m.trouble || '';
+    if (trouble) say('lost', trouble); else say('live', 'live');
   };
   const tell = m => {
     if (m.id) for (const v of views.values()) if (v.view === m.view) v.version = m.id;
