@@ -44,7 +44,9 @@
 // It breaks no promise.
 //
 // With -nats it uses a server or cluster of yours. Several processes on one URL form one cluster,
-// each with tasks of its own. They must see the same files. The flag -help lists the rest.
+// each with tasks of its own. They must see the same files. With -http it serves the live page of
+// package dashboard about all of that, and -once=false keeps it there afterwards. The flag -help
+// lists the rest.
 //
 // # The program
 //

@@ -247,6 +247,7 @@ func TestProgramServes(t *testing.T) {
 	p.until(t, "kept until interrupted")
 	for path, want := range map[string]string{
 		"/livez": "alive", "/readyz": "ready", "/leaderz?role=scheduler": "", "/status": `"roles"`,
+		"/": `id="r:scheduler"`, "/now.json": `"led": 3`, "/tasks": "hands out tasks",
 	} {
 		if body := get(t, url+path); !strings.Contains(body, want) {
 			t.Errorf("%s answers %q", path, body)

@@ -67,7 +67,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.json, "json", false, "print one JSON report on stdout, and the progress on stderr")
 	fs.BoolVar(&o.once, "once", true, "end when the tasks are done; with -once=false keep the roles until interrupted")
 	fs.StringVar(&o.http, "http", "",
-		"`address` to serve on: /status /livez /readyz /leaderz and, of all instances together, /metrics")
+		"`address` to serve on: the live page about the cluster, /status /livez /readyz /leaderz and, of all instances "+
+			"together, /metrics")
 	fs.StringVar(&o.id, "id", "", "`prefix` of the instance ids PREFIX-1, PREFIX-2, … (default hostname-<8 hex>)")
 	fs.StringVar(&o.bucket, "bucket", "multi-role", "`name` of the KV bucket, and of the namespace of the tasks")
 

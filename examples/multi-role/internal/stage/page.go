@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// servePage serves on the address of -http, if there is one: the pages of the first living
-// instance, and the metrics of all members together.
+// servePage serves on the address of -http, if there is one: the live page about the cluster, the
+// pages of the first living instance, and the metrics of all members together.
 func (d *demo) servePage() (stop func(), err error) {
 	if d.options.http == "" {
 		return func() {}, nil
@@ -22,7 +22,8 @@ func (d *demo) servePage() (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve -http: %w", err)
 	}
-	server := &http.Server{Handler: d.page(), ReadHeaderTimeout: 5 * time.Second}
+	live := &livePage{nats: d.cluster.nats, bucket: d.options.bucket, tasks: d.client}
+	server := &http.Server{Handler: d.page(live), ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan struct{})
 	go func() { // joined by stop
 		defer close(done)
@@ -30,6 +31,7 @@ func (d *demo) servePage() (stop func(), err error) {
 	}()
 	d.screen.say(plain, "serving http://%s/status and http://%s/metrics", l.Addr(), l.Addr())
 	return func() {
+		live.close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // for requests that are under way
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
@@ -39,18 +41,18 @@ func (d *demo) servePage() (stop func(), err error) {
 	}, nil
 }
 
-func (d *demo) page() http.Handler {
+func (d *demo) page(live http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "multi-role serves /status /livez /readyz /leaderz?role=ROLE /metrics")
-	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if living := d.cluster.living(); len(living) > 0 {
-			forward(w, r, living[0].url, r.URL.Path)
-			return
-		}
-		http.Error(w, "no instance is alive", http.StatusServiceUnavailable)
-	})
+	mux.Handle("/", live)
+	for _, path := range []string{"/status", "/livez", "/readyz", "/leaderz"} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			if living := d.cluster.living(); len(living) > 0 {
+				forward(w, r, living[0].url, path)
+				return
+			}
+			http.Error(w, "no instance is alive", http.StatusServiceUnavailable)
+		})
+	}
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		seen := d.cluster.status()
 		if base := seen.url(seen.leader(metricsRole)); base != "" { // also in another process
