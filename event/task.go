@@ -127,7 +127,7 @@ type TaskGauges struct {
 type DeadTasks struct {
 	Meta
 	Namespace string
-	// Kept counts them by kind.
+	// Kept counts them by kind. It is empty when the scheduler stops scheduling.
 	Kept map[string]int
 }
 

@@ -20,6 +20,7 @@
 //	election_heartbeat_duration_seconds{outcome}       histogram: send to answer
 //	election_last_heartbeat_timestamp_seconds          when the last acknowledged heartbeat was reported
 //	election_connection_status                         1 while connected to NATS, else 0
+//	leader_election_master_status{name}                the same as election_is_leader; only with [WithKubernetesNames]
 //
 //	assign_submitted_total, assign_assigned_total {namespace,kind}
 //	assign_rejected_total{namespace,kind,reason}       assignments and frames that a worker has refused, frames that a
@@ -29,7 +30,7 @@
 //	assign_stale_results_total{namespace,kind}         late outcomes that were not accepted
 //	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
 //	assign_progress_total{namespace,checkpoint}        reports of progress; checkpoint is yes or no
-//	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired or dropped
+//	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired, dropped or skipped
 //	assign_dead_tasks_leaving_total{namespace,kind}    dead tasks that were reported, because they leave soon
 //	assign_dead_tasks{namespace,kind}                  dead tasks that the stream keeps
 //	assign_queue_depth, assign_in_flight {namespace}   tasks that are due and wait; tasks that a worker has

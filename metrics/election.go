@@ -12,6 +12,8 @@ type electionCollectors struct {
 	labels *labels
 
 	isLeader, epoch, leaderSince, candidates, stuck, ttl, lastHeartbeat, connected *prometheus.GaugeVec
+	// master is isLeader under the name that client-go uses, nil unless it is wanted.
+	master *prometheus.GaugeVec
 
 	transitions, attempts, failures, invalid *prometheus.CounterVec
 
@@ -21,7 +23,7 @@ type electionCollectors struct {
 }
 
 func newElectionCollectors(l *labels) *electionCollectors {
-	return &electionCollectors{
+	c := &electionCollectors{
 		labels:      l,
 		isLeader:    l.gauge("election_is_leader", "1 while this process leads the role, else 0.", "role"),
 		epoch:       l.gauge("election_epoch", "Epoch of the role's last known term.", "role"),
@@ -44,13 +46,22 @@ func newElectionCollectors(l *labels) *electionCollectors {
 		heartbeat: l.histogram("election_heartbeat_duration_seconds", "From sending a heartbeat to its answer.", 0.0001, 2.5,
 			"outcome"),
 	}
+	if l.kubernetes {
+		c.master = l.gauge("leader_election_master_status", "1 while this process leads the role of this name, else 0.",
+			"name")
+	}
+	return c
 }
 
 func (c *electionCollectors) all() []prometheus.Collector {
-	return []prometheus.Collector{
+	all := []prometheus.Collector{
 		c.isLeader, c.epoch, c.leaderSince, c.candidates, c.stuck, c.ttl, c.lastHeartbeat, c.connected,
 		c.transitions, c.attempts, c.failures, c.invalid, c.led, c.failover, c.heartbeat,
 	}
+	if c.master != nil {
+		all = append(all, c.master)
+	}
+	return all
 }
 
 // ofRoles are the series that have the label role.
@@ -68,6 +79,9 @@ func (c *electionCollectors) observe(e event.Event) bool {
 	case event.RoleJoined:
 		c.parts.join(e.Meta, e.Role)
 		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...) // 0 until it leads
+		if c.master != nil {
+			c.master.WithLabelValues(of(e.Meta, e.Role)...)
+		}
 		c.stuck.WithLabelValues(of(e.Meta, e.Role)...)
 		if e.Epoch != 0 {
 			c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
@@ -77,7 +91,7 @@ func (c *electionCollectors) observe(e event.Event) bool {
 			c.forgetRole(e)
 		}
 	case event.RolePromoted:
-		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(1)
+		c.leads(e.Meta, e.Role, 1)
 		c.epoch.WithLabelValues(of(e.Meta, e.Role)...).Set(float64(e.Epoch))
 		c.leaderSince.WithLabelValues(of(e.Meta, e.Role)...).Set(seconds(e.Time))
 		c.transitions.WithLabelValues(of(e.Meta, e.Role, "leader")...).Inc()
@@ -85,7 +99,7 @@ func (c *electionCollectors) observe(e event.Event) bool {
 			c.failover.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Gap.Seconds())
 		}
 	case event.RoleDemoted:
-		c.isLeader.WithLabelValues(of(e.Meta, e.Role)...).Set(0)
+		c.leads(e.Meta, e.Role, 0)
 		c.leaderSince.DeleteLabelValues(of(e.Meta, e.Role)...)
 		c.transitions.WithLabelValues(of(e.Meta, e.Role, "follower")...).Inc()
 		c.led.WithLabelValues(of(e.Meta, e.Role)...).Observe(e.Led.Seconds())
@@ -155,11 +169,18 @@ func (c *electionCollectors) observeFailure(e event.Event) bool {
 	return true
 }
 
+// leads sets whether this process leads a role.
+func (c *electionCollectors) leads(m event.Meta, role string, is float64) {
+	c.isLeader.WithLabelValues(c.labels.values(m, role)...).Set(is)
+	if c.master != nil {
+		c.master.WithLabelValues(c.labels.values(m, role)...).Set(is)
+	}
+}
+
 func (c *electionCollectors) fail(m event.Meta, role, reason string) {
 	c.failures.WithLabelValues(c.labels.values(m, role, reason)...).Inc()
 }
 
-// forget removes the gauges of a session that is gone.
 // forget removes the gauges of a session that was closed.
 func (c *electionCollectors) forget(m event.Meta) {
 	c.parts.close(m)
@@ -167,6 +188,9 @@ func (c *electionCollectors) forget(m event.Meta) {
 		c.isLeader, c.epoch, c.leaderSince, c.candidates, c.stuck, c.ttl, c.lastHeartbeat, c.connected,
 	} {
 		g.DeletePartialMatch(c.labels.ofSession(m))
+	}
+	if c.master != nil {
+		c.master.DeletePartialMatch(c.labels.ofSession(m))
 	}
 }
 
@@ -177,6 +201,11 @@ func (c *electionCollectors) forgetRole(e event.RoleLeft) {
 	gone["role"] = e.Role
 	for _, s := range c.ofRoles() {
 		s.DeletePartialMatch(gone)
+	}
+	if c.master != nil {
+		gone = c.labels.ofSession(e.Meta)
+		gone["name"] = e.Role
+		c.master.DeletePartialMatch(gone)
 	}
 }
 

@@ -18,7 +18,8 @@ const (
 
 // labels decides which labels every metric has, and what values they take.
 type labels struct {
-	instance bool
+	instance   bool
+	kubernetes bool // there are the names of client-go too
 
 	mu   sync.Mutex
 	seen map[string][]string // by label; at most maxValues each

@@ -19,7 +19,7 @@ func seriesOf(t *testing.T, reg *prometheus.Registry, role string) (n int) {
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
-				if l.GetName() == "role" && l.GetValue() == role {
+				if (l.GetName() == "role" || l.GetName() == "name") && l.GetValue() == role {
 					n++
 				}
 			}
@@ -31,7 +31,7 @@ func seriesOf(t *testing.T, reg *prometheus.Registry, role string) (n int) {
 // TestSeriesOfALeftRoleGo: nothing of a role is left when the last who shares its series has left
 // it, and the series of other roles stay.
 func TestSeriesOfALeftRoleGo(t *testing.T) {
-	for name, opts := range map[string][]Option{"shared": nil, "labeled": {WithInstanceLabel()}} {
+	for name, opts := range map[string][]Option{"shared": nil, "labeled": {WithInstanceLabel(), WithKubernetesNames()}} {
 		m, reg := newMetrics(t, opts...)
 		first, second := meta, meta
 		second.Instance = "node-2"
@@ -41,7 +41,7 @@ func TestSeriesOfALeftRoleGo(t *testing.T) {
 		m.Observe(event.RoleJoined{Meta: second, Role: "scheduler"})
 		all, others := seriesOf(t, reg, "scheduler"), seriesOf(t, reg, "other")
 		m.Observe(event.RoleLeft{Meta: first, Role: "scheduler"})
-		if n := seriesOf(t, reg, "scheduler"); opts == nil && n != all || opts != nil && n != 2 {
+		if n := seriesOf(t, reg, "scheduler"); opts == nil && n != all || opts != nil && n != 3 {
 			t.Errorf("%s: %d of %d series when one of two has left", name, n, all)
 		}
 		m.Observe(event.RoleLeft{Meta: second, Role: "scheduler"})

@@ -34,6 +34,13 @@ func WithInstanceLabel() Option {
 	return func(l *labels) { l.instance = true }
 }
 
+// WithKubernetesNames adds the gauge leader_election_master_status, with the role as its label
+// name: dashboards and alerts that were made for client-go then show roles too. A program that also
+// registers the metrics of client-go itself has that name already, and [New] returns an error.
+func WithKubernetesNames() Option {
+	return func(l *labels) { l.kubernetes = true }
+}
+
 // New makes the collectors and registers them all, or none.
 //
 // It returns an error when reg already holds the collectors or one of their names; a

@@ -116,6 +116,7 @@ func (g *gauges) states() map[string]int {
 // clear reports that the term has no tasks any more.
 func (g *gauges) clear() {
 	g.emit(event.TaskGauges{Meta: g.host.Meta(), Namespace: g.cfg.Namespace})
+	g.emit(event.DeadTasks{Meta: g.host.Meta(), Namespace: g.cfg.Namespace})
 }
 
 // awaited reports, at intervals, the workers that everything waits for: without that, a worker that
