@@ -30,6 +30,9 @@ type Observer struct {
 	mu   sync.Mutex
 	view *protocol.View
 	news protocol.News
+	// doubted is since when what is shown may be old: the watch has ended, or the connection. 0 while
+	// the bucket is followed.
+	doubted record.Instant
 	// removed are the roles whose record was removed, oldest first: they are forgotten after L_max.
 	removed []*protocol.RoleView
 
@@ -98,7 +101,10 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 	failed := make(chan error, 1) // the first fault that no new watch will mend
 	o.events.sink(options.sinks)
 	var trouble atomic.Pointer[error] // of the last watch
-	o.watcher.note = func(err error, _ int) { trouble.Store(&err) }
+	o.watcher.note = func(err error, _ int) {
+		trouble.Store(&err)
+		o.doubt()
+	}
 	o.watcher.broken = func(err error) { failed <- err }
 	o.wg.Go(o.watcher.run)
 	go o.run(failed)
@@ -120,10 +126,11 @@ func (o *Observer) run(failed <-chan error) {
 	defer func() {
 		o.cancel()
 		o.wg.Wait()
+		o.doubt()
 		o.events.close(sinkPatience)
 		close(o.done)
 	}()
-	changes := o.nc.StatusChanged(nats.CONNECTED)
+	changes := o.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING)
 	defer o.nc.RemoveStatusListener(changes)
 	again := time.NewTimer(0)
 	defer again.Stop()
@@ -134,12 +141,16 @@ func (o *Observer) run(failed <-chan error) {
 			if o.err = o.take(b); o.err != nil {
 				return
 			}
-		case _, open := <-changes:
-			if !open {
+		case status, open := <-changes:
+			switch {
+			case !open:
 				o.err = ErrConnClosed
 				return
+			case status == nats.CONNECTED:
+				o.watcher.rebuild()
+			default:
+				o.doubt()
 			}
-			o.watcher.rebuild()
 		case <-again.C:
 		case o.err = <-failed:
 			return
@@ -164,8 +175,10 @@ func (o *Observer) take(b batch) error {
 			}
 		case protocol.WatchReset:
 			o.view.BeginWatch(view.Watch(ev), record.Peer{})
+			o.doubtFrom(now)
 		case protocol.SnapshotDone:
 			o.view.EndSnapshot(now, nil, &o.news)
+			o.doubted = 0
 		}
 	}
 	o.forget(now)
@@ -190,6 +203,17 @@ func (o *Observer) take(b batch) error {
 		}
 	}
 	return nil
+}
+
+// doubt notes that what is shown may be old from now on.
+func (o *Observer) doubt() {
+	o.read(func(_ *protocol.View, now record.Instant) { o.doubtFrom(now) })
+}
+
+func (o *Observer) doubtFrom(now record.Instant) {
+	if o.doubted == 0 {
+		o.doubted = now
+	}
 }
 
 // forget drops the roles whose record was removed long ago, and the sessions that ended long ago.
@@ -227,6 +251,19 @@ func (o *Observer) Bucket() string { return o.bucket.Name() }
 
 // Connected reports whether the connection is up. While it is not, what the observer shows is old.
 func (o *Observer) Connected() bool { return o.nc.IsConnected() }
+
+// StaleFor is for how long what the observer shows may have been out of date: 0 while it follows
+// the bucket, else the time since its connection or its watch was lost, until all of the bucket has
+// come again. A server that falls silent is noticed after some 35 seconds, or when the connection
+// gives up its pings.
+func (o *Observer) StaleFor() (age time.Duration) {
+	o.read(func(_ *protocol.View, now record.Instant) {
+		if o.doubted != 0 {
+			age = max(now.Sub(o.doubted), 1)
+		}
+	})
+	return age
+}
 
 // Roles are the roles of the bucket, by name.
 func (o *Observer) Roles() (all []RoleInfo) {

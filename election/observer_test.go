@@ -90,8 +90,14 @@ func TestObserverResumesAfterAServerRestart(t *testing.T) {
 		o := observe(t, s)
 		sees(t, o, "scheduler", "led by a", ledBy("a"))
 		for range 3 {
+			if age := o.StaleFor(); age != 0 {
+				t.Errorf("while it follows the bucket, it is %v old", age)
+			}
 			s.Stop()
 			time.Sleep(time.Minute)
+			if age := o.StaleFor(); age < 59*time.Second || age > time.Minute {
+				t.Errorf("a minute after the server has stopped it is %v old", age)
+			}
 			if info, ok := o.Role("scheduler"); !ok || info.Revision == 0 {
 				t.Errorf("during the outage it has forgotten: %+v", info)
 			}
@@ -107,6 +113,33 @@ func TestObserverResumesAfterAServerRestart(t *testing.T) {
 		}
 		if o.Err() != nil {
 			t.Error(o.Err())
+		}
+	})
+}
+
+// TestObserverAgesInSilence: an observer that hears nothing knows so, and when all of the bucket
+// has come again. A closed one is old for good.
+func TestObserverAgesInSilence(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		lead(t, open(t, s, instance("a")), election.RoleConfig{Role: "scheduler"})
+		link := s.Link()
+		o, err := election.Observe(t.Context(), natstest.Connect(t, s, link.Options()...), bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		link.Cut()
+		time.Sleep(time.Minute)
+		if age := o.StaleFor(); age < 20*time.Second || age > time.Minute {
+			t.Errorf("a minute after the link was cut it is %v old", age)
+		}
+		link.Heal()
+		natstest.Eventually(t, "it follows the bucket again", 5*time.Minute, func() (bool, string) {
+			return o.StaleFor() == 0, o.StaleFor().String()
+		})
+		o.Close()
+		time.Sleep(time.Second)
+		if age := o.StaleFor(); age < time.Second {
+			t.Errorf("a second after it was closed it is %v old", age)
 		}
 	})
 }
