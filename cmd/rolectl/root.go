@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/dev"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/doctor"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exec"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/exporter"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/guard"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/roles"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/tasks"
@@ -58,6 +59,7 @@ doctor has exit codes of its own.`,
 		roles.Pause(a), roles.Resume(a),
 		exec.Command(a), exec.GuardCommand(), guard.Command(a),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a), ui.Command(a),
+		exporter.Command(a),
 		cli.OptionsCommand(), cli.VersionCommand(a, dev.ServerVersion),
 	)
 	cli.HideGlobalFlags(cmd)

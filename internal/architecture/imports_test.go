@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"internal/findings": {
 		"assign", "election", "internal/protocol", "internal/protocol/record", "internal/wording",
 	},
+	"internal/exporter":  {"election", "internal/findings"},
 	"dashboard":          {"assign", "election", "event", "internal/findings", "internal/wording"},
 	"internal/guardlink": {"internal/protocol/ending"},
 	"internal/deadlease": {
@@ -121,7 +122,7 @@ var allowed = map[string][]string{
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.
 	"cmd/rolectl": append(under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec",
-		"guard", "roles", "show", "tasks", "ui"), "internal/wording"),
+		"exporter", "guard", "roles", "show", "tasks", "ui"), "internal/wording"),
 	"cmd/rolectl/internal/guard": append(under("cmd/rolectl/internal", "cli"), "guard"),
 	"cmd/rolectl/internal/bench": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
 		"election", "event", "internal/natskv"),
@@ -136,6 +137,8 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/exec": append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"),
 		"internal/findings",
 		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
+	"cmd/rolectl/internal/exporter": append(under("cmd/rolectl/internal", "cli", "doctor", "inventory", "show"),
+		"election", "internal/exporter", "internal/findings"),
 	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
 		"internal/wording", "election",
 		"event", "internal/protocol/record"),
@@ -168,8 +171,10 @@ func under(folder string, names ...string) (all []string) {
 
 // only lists the packages that may import a package from outside.
 var only = map[string][]string{
-	"go.uber.org/zap":                     {"roles"},
-	"github.com/prometheus/client_golang": {"metrics", "examples/..."},
+	"go.uber.org/zap": {"roles"},
+	"github.com/prometheus/client_golang": {
+		"metrics", "internal/exporter", "cmd/rolectl/internal/exporter", "examples/...",
+	},
 	"github.com/nats-io/nats-server/v2": {
 		"internal/natsrun", "internal/natstest", "electiontest", "assigntest",
 		"examples/...", "bench/...", "cmd/rolectl/internal/dev",

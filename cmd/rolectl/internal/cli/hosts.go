@@ -24,7 +24,7 @@ func OwnHosts(listen string, names []string, h http.Handler) http.Handler {
 			return
 		}
 		http.Error(w, fmt.Sprintf("this page is not served as %q: open it at the address that rolectl has printed, "+
-			"or give rolectl ui --host with this name", host), http.StatusMisdirectedRequest)
+			"or give --host with this name", host), http.StatusMisdirectedRequest)
 	})
 }
 

@@ -22,8 +22,7 @@ const (
 
 // Command is the command "rolectl doctor".
 func Command(a *cli.App) *cobra.Command {
-	var watchFor time.Duration
-	var system string
+	var checks Checks
 	cmd := &cobra.Command{
 		Use: Name, Short: "Find out what is wrong with a bucket, its servers, members and tasks, and what to do",
 		Long: `Find out what is wrong with a bucket, its servers, its members and their tasks, and what to do about it.
@@ -39,17 +38,10 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		Args: cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer a.EndWhenUnread(cmd)()
-			found, err := examine(cmd, a, watchFor, system)
-			if cmd.Context().Err() != nil { // some checks did not run, so the result is unknown
-				return cli.ErrInterrupted
-			}
+			checks.Chosen = cmd.Flags().Changed("bucket")
+			found, err := Examine(cmd.Context(), a, checks)
 			if err != nil {
-				if cli.CodeOf(err) == cli.ExitUsage {
-					return err
-				}
-				found.Add(findings.Unknown, "connection",
-					"check --server and the credentials (rolectl --help lists their sources)", "%s",
-					cli.Plain(err))
+				return err
 			}
 			if err := report(a, found); err != nil {
 				return err
@@ -57,14 +49,41 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 			return cli.ExitCode(int(found.Worst()))
 		},
 	}
-	cli.DurationFlag(cmd, &watchFor, "for", 0, 2*time.Second, "how long to watch heartbeats, clocks and changes")
-	cmd.Flags().StringVar(&system, "system-context", "",
+	cli.DurationFlag(cmd, &checks.For, "for", 0, 2*time.Second, "how long to watch heartbeats, clocks and changes")
+	cmd.Flags().StringVar(&checks.System, "system-context", "",
 		"context of the nats tool with a user of the system account, to look at all servers of JetStream")
 	cli.CompleteFlagBy(cmd, "system-context",
 		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
 		})
 	return cmd
+}
+
+// Checks says how to examine a bucket.
+type Checks struct {
+	// For is how long to watch heartbeats, clocks and changes.
+	For time.Duration
+	// System names a context of the nats tool with a user of the system account, "" for none.
+	System string
+	// Chosen says that only the namespaces count in which members of the bucket work.
+	Chosen bool
+}
+
+// Examine runs every check that can run, over the connection of the command. A fault that keeps
+// it from looking is a finding too. Errors: those of usage, and cli.ErrInterrupted when ctx has
+// ended: some checks did not run, so the result is unknown.
+func Examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
+	found, err := examine(ctx, a, c)
+	switch {
+	case ctx.Err() != nil:
+		return nil, cli.ErrInterrupted
+	case err != nil && cli.CodeOf(err) == cli.ExitUsage:
+		return nil, err
+	case err != nil:
+		found.Add(findings.Unknown, "connection",
+			"check --server and the credentials (rolectl --help lists their sources)", "%s", cli.Plain(err))
+	}
+	return found, nil
 }
 
 // examination is one run of the checks.
@@ -89,15 +108,14 @@ type examination struct {
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
 // reached.
-func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system string) (findings.List, error) {
-	ctx := cmd.Context()
-	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}, chosen: cmd.Flags().Changed("bucket")}
+func examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
+	x := examination{a: a, seen: &changes{beats: map[record.Peer]pulse{}}, chosen: c.Chosen}
 	nc, err := a.Connect()
 	if err != nil {
 		return nil, err
 	}
-	if system != "" {
-		target, err := a.Target.InContext(system)
+	if c.System != "" {
+		target, err := a.Target.InContext(c.System)
 		if err != nil {
 			return nil, cli.UsageError(err)
 		}
@@ -129,13 +147,13 @@ func examine(cmd *cobra.Command, a *cli.App, watchFor time.Duration, system stri
 	}
 	defer x.s.Close()
 	x.seen.begin()
-	x.clock(ctx, watchFor)
+	x.clock(ctx, c.For)
 	x.roundTrip()
 	x.permissions(ctx)
 	x.records()
 	x.Members(x.s.MembersFacts())
 	x.Roles(a.Bucket, x.s.RolesFacts(), x.s.Members())
-	x.churn(watchFor)
+	x.churn(c.For)
 	x.tasks(ctx)
 	return x.List, nil
 }
