@@ -8,22 +8,24 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rolemanager/rolemanager/internal/exporter"
 	"github.com/rolemanager/rolemanager/metrics"
 )
 
 var (
 	described = regexp.MustCompile(`fqName: "([^"]+)"`)
-	written   = regexp.MustCompile(`\b(?:election|assign)_[a-z_]+\b`)
+	written   = regexp.MustCompile(`\b(?:leader_election|election|assign|roles)_[a-z_]+\b`)
 )
 
 // TestMetricNames: the pages name metrics that there are, and the reference names all of them.
 func TestMetricNames(t *testing.T) {
-	m, err := metrics.New(prometheus.NewRegistry())
+	m, err := metrics.New(prometheus.NewRegistry(), metrics.WithKubernetesNames())
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := make(chan *prometheus.Desc, 1000)
 	m.Describe(all)
+	exporter.New(nil, 0).Describe(all)
 	close(all)
 	named := map[string]bool{}
 	for d := range all {
@@ -31,8 +33,8 @@ func TestMetricNames(t *testing.T) {
 	}
 	const reference = "../../docs/reference/metrics.md"
 	for _, page := range []string{
-		reference, "../../docs/guides/monitoring.md", "../../docs/guides/alerts.yaml",
-		"../../docs/operations.md",
+		reference, "../../docs/guides/monitoring.md", "../../deploy/prometheus/rules.yml",
+		"../../deploy/grafana/rolemanager.json", "../../docs/operations.md",
 	} {
 		text, err := os.ReadFile(page)
 		if err != nil {

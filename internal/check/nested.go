@@ -10,7 +10,8 @@ import (
 )
 
 // nested are the commands for the modules below this one, which ./... leaves out. All are vetted.
-// The examples are tested too; the others measure other systems, which a machine may not have.
+// The examples are tested too, and what is deployed, which says what it leaves out; the others
+// measure other systems, which a machine may not have.
 func nested(context.Context) ([]step, error) {
 	dirs, err := below(".")
 	if err != nil {
@@ -19,10 +20,16 @@ func nested(context.Context) ([]step, error) {
 	var steps []step
 	for _, dir := range dirs {
 		steps = append(steps, step{line: yielding + "go vet ./...", dir: dir})
-		if strings.HasPrefix(filepath.ToSlash(dir), "examples/") {
-			steps = append(steps, step{line: "go mod tidy -diff", dir: dir},
-				step{line: yielding + "go test ./...", dir: dir})
+		tests := ""
+		switch first, _, _ := strings.Cut(filepath.ToSlash(dir), "/"); first {
+		case "examples":
+			tests = "go test ./..."
+		case "deploy":
+			tests = "go test -count 1 -v ./..."
+		default:
+			continue
 		}
+		steps = append(steps, step{line: "go mod tidy -diff", dir: dir}, step{line: yielding + tests, dir: dir})
 	}
 	return steps, nil
 }
