@@ -11,8 +11,12 @@ import (
 )
 
 const (
-	askWithin    = 2 * time.Second // how long a scheduler may take to answer
+	askWithin = 2 * time.Second // how long a scheduler may take to answer
+	// Dead tasks are counted after countEvery, or later: counting takes one part in countShare of
+	// the time, as long as that is not more than countLatest.
 	countEvery   = 10 * time.Second
+	countLatest  = time.Minute
+	countShare   = 50
 	countPages   = 5 // of dead tasks
 	countPerPage = 100
 )
@@ -51,13 +55,14 @@ func (h *hub) askAlways(ctx context.Context) {
 	ask := time.NewTicker(askEvery)
 	defer ask.Stop()
 	var counted time.Time
+	pause := countEvery
 	for ctx.Err() == nil {
 		if time.Since(time.Unix(0, h.looked.Load())) < unseen && !h.answeredWithin(askEvery/2) {
-			count := time.Since(counted) >= countEvery
+			count := time.Since(counted) >= pause
+			took := h.ask(ctx, count)
 			if count {
-				counted = time.Now()
+				counted, pause = time.Now(), min(max(countEvery, countShare*took), countLatest)
 			}
-			h.ask(ctx, count)
 		}
 		select {
 		case <-ask.C:
@@ -67,22 +72,31 @@ func (h *hub) askAlways(ctx context.Context) {
 	}
 }
 
-// ask asks all schedulers, and with count has the dead tasks counted.
-func (h *hub) ask(ctx context.Context, count bool) {
+// ask asks all schedulers, and with count has the dead tasks counted. It returns how long a count
+// took at most: all records of the namespace are read for that.
+func (h *hub) ask(ctx context.Context, count bool) (took time.Duration) {
 	var all sync.WaitGroup
+	each := make([]time.Duration, len(h.options.Tasks))
 	for i, c := range h.options.Tasks {
 		all.Go(func() { h.askOne(ctx, i, c) })
 		if count {
-			all.Go(func() { h.countOne(ctx, i, c) })
+			all.Go(func() {
+				began := time.Now()
+				h.countOne(ctx, i, c)
+				each[i] = time.Since(began)
+			})
 		}
 	}
 	all.Wait()
-	if ctx.Err() != nil {
-		return
+	if ctx.Err() == nil {
+		now := time.Now()
+		h.asked.Store(now.UnixNano())
+		h.draw(now)
 	}
-	now := time.Now()
-	h.asked.Store(now.UnixNano())
-	h.draw(now)
+	for _, d := range each {
+		took = max(took, d)
+	}
+	return took
 }
 
 // askOne asks the scheduler of one namespace.
