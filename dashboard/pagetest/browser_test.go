@@ -74,7 +74,8 @@ type browser struct {
 
 	mu     sync.Mutex
 	faults []string
-	lost   bool // the connection is cut on purpose: faults of the network are meant
+	lost   bool   // the connection is cut on purpose: faults of the network are meant
+	meant  string // a fault with this text is, too; "" for none
 }
 
 func launch(t *testing.T, home string) *browser {
@@ -122,10 +123,17 @@ func (b *browser) tab(parent context.Context) context.Context {
 func (b *browser) fault(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lost && strings.Contains(text, "/live") {
+	if b.lost && strings.Contains(text, "/live") || b.meant != "" && strings.Contains(text, b.meant) {
 		return
 	}
 	b.faults = append(b.faults, text)
+}
+
+// expect makes faults with this text be meant.
+func (b *browser) expect(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.meant = text
 }
 
 // clean fails the test if something has gone wrong in a tab.

@@ -28,7 +28,7 @@ type site struct {
 	home   string
 }
 
-func begin(t *testing.T) *site {
+func begin(t *testing.T, edit func(*dashboard.Options)) *site {
 	t.Helper()
 	s := &site{t: t, server: natstest.Server(t, natstest.Listen, natstest.StoreIn(t.TempDir()))}
 	s.nc = natstest.Connect(t, s.server, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -44,9 +44,11 @@ func begin(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.jobs.Close)
-	h, err := dashboard.New(dashboard.Options{
-		Observer: o, Tasks: []*assign.Client{s.jobs}, Title: "prod-eu", ShowPayloads: true,
-	})
+	options := dashboard.Options{Observer: o, Tasks: []*assign.Client{s.jobs}, Title: "prod-eu", ShowPayloads: true}
+	if edit != nil {
+		edit(&options)
+	}
+	h, err := dashboard.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +207,7 @@ const another = `(t => t.includes("epoch") && !t.includes("shop-a"))(
 
 // TestPage: what an operator sees and does, in one browser.
 func TestPage(t *testing.T) {
-	s := begin(t)
+	s := begin(t, nil)
 	leader := s.shop()
 	b := launch(t, s.home)
 	tab := b.ctx
@@ -224,11 +226,23 @@ func TestPage(t *testing.T) {
 	if wide := eval[float64](b, tab, `document.documentElement.scrollWidth`); wide > 1280 {
 		t.Errorf("the page is %v wide", wide)
 	}
+	// One can read there who leads, what nobody leads, what to do, and what waits and why.
+	for what, element := range map[string]string{
+		"who leads":           `document.getElementById("r:billing").cells[1]`,
+		"what nobody leads":   `document.querySelector("tr.unled").cells[1]`,
+		"what to do":          `document.querySelector("#todo li .fix")`,
+		"what waits, and why": `document.querySelector("#waits li .why")`,
+		"the dead tasks":      `document.querySelector('a.tile[href="/dead"]')`,
+	} {
+		if !eval[bool](b, tab, `(`+readable+`)(`+element+`)`) {
+			t.Errorf("%s cannot be read without scrolling", what)
+		}
+	}
 	for _, scheme := range []string{"light", "dark"} {
 		b.scheme(tab, scheme)
 		b.picture(tab, "page-"+scheme)
 		for _, path := range []string{
-			"/", "/role?name=billing", "/members", "/tasks", "/dead", "/doctor", "/events", "/recurrences",
+			"/", "/role?name=billing", "/members", "/tasks", "/dead", "/doctor", "/events", "/recurrences", "/groups",
 			"/task?n=jobs&id=invoice-1041",
 		} {
 			b.open(tab, path)
@@ -285,6 +299,14 @@ func TestPage(t *testing.T) {
 		!document.querySelector("#banner p") && document.querySelectorAll("tr.unled").length <= 1`)
 	b.clean()
 }
+
+// readable reports whether an element has text, and nothing hides a part of it.
+const readable = `e => {
+  const box = e.getBoundingClientRect(), at = (x, y) => e.contains(document.elementFromPoint(x, y));
+  const x = box.left + Math.min(12, box.width / 2), inner = Math.min(4, box.height / 2); // corners are round
+  return e.innerText.trim() !== '' && box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth &&
+    at(x, box.top + inner) && at(x, box.bottom - inner);
+}`
 
 // contrasts lists texts whose contrast with what is behind them is below 4.5.
 const contrasts = `(() => {
