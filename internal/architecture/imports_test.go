@@ -16,14 +16,16 @@ const module = "github.com/rolemanager/rolemanager"
 // package and those below it. A package that is missing here may not be imported by a listed one
 // either: add it here, and think first.
 var allowed = map[string][]string{
-	"event":                    {},
-	"fencing":                  {"internal/natskv"},
-	"metrics":                  {"event"},
-	"internal/naming":          {},
-	"internal/protocol":        {"internal/naming", "internal/protocol/record", "internal/protocol/view"},
+	"event":           {},
+	"fencing":         {"internal/natskv"},
+	"metrics":         {"event"},
+	"internal/naming": {},
+	"internal/protocol": {
+		"internal/naming", "internal/protocol/record", "internal/protocol/spread", "internal/protocol/view",
+	},
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
-	"internal/protocol/spread": {"internal/protocol/record"},
+	"internal/protocol/spread": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/ending": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/tasks": {
 		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
@@ -58,12 +60,13 @@ var allowed = map[string][]string{
 	"guard": {
 		"internal/deadlease", "internal/guardlink", "internal/protocol/ending", "internal/protocol/record",
 	},
-	"internal/natstest": {"internal/natsrun", "internal/natstest/race"},
+	"internal/shardcount": {"internal/natskv", "internal/protocol/record"},
+	"internal/natstest":   {"internal/natsrun", "internal/natstest/race"},
 	"election": {
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/guardlink",
 		"internal/mailbox",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
-		"internal/protocol/view",
+		"internal/protocol/spread", "internal/protocol/view", "internal/shardcount",
 	},
 	"roles": {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {

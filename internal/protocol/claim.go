@@ -74,6 +74,9 @@ func (m *Machine) tryClaim(r *role) {
 		m.wakeRole(r.RoleView, since)
 		return
 	}
+	if m.noRoomFor(r) {
+		return
+	}
 	if turn := since.Add(m.turnDelay(r)); m.now.Observer < turn {
 		m.wakeRole(r.RoleView, turn)
 		return
@@ -94,6 +97,7 @@ func (m *Machine) tryClaim(r *role) {
 	}
 	r.Notes.token, r.Notes.known = r.claim.token, m.view.Last()
 	m.claims.add(r)
+	m.spread.promises.End(r.Name)
 	m.sendClaim(r)
 }
 
@@ -160,6 +164,7 @@ func (m *Machine) reconcileClaim(r *role) {
 func (m *Machine) endClaim(r *role) {
 	r.claim, r.Notes.retry = nil, retry{}
 	m.claims.remove(r)
+	m.madeRoom()
 }
 
 // dropClaims forgets the claims of a session that has ended: what lands of them names a dead
@@ -191,6 +196,9 @@ func (m *Machine) sweep(rv *RoleView) {
 // our rank, and is a heartbeat more for the candidate to which the role was handed. That one has
 // confirmed that it takes the role, so it is only slow, and nobody else was meant.
 func (m *Machine) turnDelay(r *role) time.Duration {
+	if r.group != nil {
+		return m.dealtDelay(r)
+	}
 	rank, all, handed := 0, 0, time.Duration(0)
 	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
 	for _, p := range r.Candidates {
@@ -198,7 +206,7 @@ func (m *Machine) turnDelay(r *role) time.Duration {
 			continue
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
-		if !ok {
+		if !ok || m.isFull(p) {
 			continue
 		}
 		if all++; view.CompareContenders(&r.Role, c, me) > 0 {

@@ -28,6 +28,9 @@ type Config struct {
 	MaxTTL    time.Duration // L_max of the bucket
 	Adopted   bool          // the bucket was purged to a floor: what is absent may be led
 
+	Capacity int // our weight among those that roles are spread over; 0: 1
+	MaxRoles int // how many roles we lead at most; 0: any number
+
 	IdleFactor int
 	// Retention is after how long the server removes a lease that stands idle. Default an hour.
 	Retention time.Duration
@@ -68,6 +71,10 @@ type RoleConfig struct {
 	Priority        int32
 	Takeover        bool
 	VacateUndrained bool // give the role away although the work of the last term has not returned
+
+	Spread bool     // lead it evenly with the other roles of its group
+	Group  string   // among which the loads are even
+	Apart  []string // roles that we should not lead beside it, if somebody else may
 }
 
 const (

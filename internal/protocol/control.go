@@ -16,11 +16,12 @@ const (
 	SessionClosed
 	WorkReturned // the work function returned nil while it led
 	WorkFailed   // it returned an error, or panicked
+	Balanced     // given to a member that leads fewer
 )
 
 var causes = [...]string{
 	"", "session lost", "stepped down", "outranked", "transferred", "evicted", "unhealthy", "disconnected", "closed",
-	"work returned", "work failed",
+	"work returned", "work failed", "balanced",
 }
 
 func (c Cause) String() string { return causes[c] }
@@ -69,6 +70,10 @@ type Request struct {
 	Role   string `json:"role"`
 	Epoch  uint64 `json:"epoch,omitempty"`
 	Target string `json:"target,omitempty"`
+	// Balance says that the role is to move for the sake of balance alone. Wake says that the role
+	// is about to be given away, and nothing is promised.
+	Balance bool `json:"balance,omitempty"`
+	Wake    bool `json:"wake,omitempty"`
 }
 
 // Response answers a Request.

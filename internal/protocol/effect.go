@@ -111,6 +111,9 @@ type (
 		Epoch uint64
 	} // vacated, or found to be another's: the term is history
 
+	// RoleUnplaced says that all who could take a role lead as many as they may.
+	RoleUnplaced struct{ Role string }
+
 	PeerKilled struct {
 		Peer    record.Peer
 		Session uint64
@@ -152,7 +155,8 @@ func (Ended) IsEffect()         {}
 func (RoleStuck) IsEffect() {}
 func (RoleGiven) IsEffect() {}
 
-func (PeerKilled) IsEffect() {}
+func (PeerKilled) IsEffect()   {}
+func (RoleUnplaced) IsEffect() {}
 
 func (Beat) IsEffect()     {}
 func (Claimed) IsEffect()  {}

@@ -68,6 +68,9 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 			continue
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
+		if ok && m.wouldDecline(r, p) {
+			continue
+		}
 		if !ok || !m.view.Heard(m.now.Observer, p) {
 			later = true
 		} else if best.Instance == "" || view.CompareContenders(&r.Role, c, best) < 0 {
@@ -80,7 +83,9 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 func (m *Machine) askReady(r *role, target string, cause Cause, command CommandID) {
 	h := &r.term.handover
 	h.target, h.cause, h.command = target, cause, command
-	m.emit(Ask{target, Request{ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: r.term.epoch}})
+	m.emit(Ask{target, Request{
+		ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: r.term.epoch, Balance: cause == Balanced,
+	}})
 }
 
 func (a Answered) apply(m *Machine) {
@@ -89,6 +94,10 @@ func (a Answered) apply(m *Machine) {
 		return
 	}
 	h := &r.term.handover
+	if !a.OK && h.cause == Balanced {
+		m.declinedBalance(r, a.Target)
+		return
+	}
 	if !a.OK {
 		h.declined = append(h.declined, a.Target)
 		m.dropHandover(r, ErrDeclined)

@@ -209,6 +209,9 @@ func (m *Machine) nextObserver() record.Instant {
 	for _, p := range m.proofs {
 		ahead(p.after)
 	}
+	if m.phase == open {
+		m.balanceAhead(ahead)
+	}
 	if m.phase == opening {
 		ahead(m.formerDue())
 	}

@@ -51,6 +51,7 @@ type Machine struct {
 	width      Widen          // of the watch that is wanted
 	allFrom    record.Instant // not before a term has lasted for so long; holder's scale
 	allUntil   record.Instant // and for so long after it was needed last
+	spread     spreading
 	ready      []readyAsk
 	readyUntil record.Instant
 	proofs     []*proof
@@ -134,6 +135,7 @@ func (m *Machine) settle() {
 			return
 		}
 		for _, n := range m.news.Notices {
+			m.noteSpread(n)
 			m.emit(n)
 		}
 		m.news.Notices = m.news.Notices[:0]
@@ -158,6 +160,7 @@ func (m *Machine) collect() {
 		m.touchPeer(p)
 	}
 	for _, r := range m.news.Roles {
+		m.touchGroup(r)
 		m.touchRole(r)
 	}
 	m.news.Peers, m.news.Roles = m.news.Peers[:0], m.news.Roles[:0]
@@ -198,6 +201,7 @@ func (m *Machine) session() {
 		m.prove()
 		m.answerReady()
 		m.wakeWanting()
+		m.balance()
 		m.gather()
 		m.refill()
 	}

@@ -42,10 +42,19 @@ func (m *Machine) writeMember() {
 	rec := &record.Member{
 		V: record.Version, Session: m.lease.number, Roles: map[string]record.Candidacy{},
 		Meta: o.meta, Assign: o.assign, Told: o.told, Draining: m.closing.asked,
+		Capacity: m.cfg.Capacity, MaxRoles: m.cfg.MaxRoles,
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
-			rec.Roles[rv.Name] = record.Candidacy{Priority: r.priority, Takeover: r.takeover, Eligible: r.advertised}
+			rec.Roles[rv.Name] = record.Candidacy{
+				Priority: r.priority, Takeover: r.takeover, Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName,
+			}
+			if len(r.apart) > 0 {
+				if rec.Apart == nil {
+					rec.Apart = map[string][]string{}
+				}
+				rec.Apart[rv.Name] = r.apart
+			}
 		}
 	}
 	o.inflight, o.open, o.said, o.saying = true, m.now.Observer, rec, o.wanted

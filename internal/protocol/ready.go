@@ -6,6 +6,8 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 type readyAsk struct {
 	command CommandID
 	role    string
+	balance bool           // it would move for the sake of balance alone
+	wake    bool           // nobody waits for the answer
 	until   record.Instant // holder's scale
 }
 
@@ -24,7 +26,7 @@ func (a Asked) apply(m *Machine) {
 	case OpResume:
 		Resume{a.ID, q.Role}.apply(m)
 	case OpReady:
-		m.askedReady(a.ID, q.Role)
+		m.askedReady(a.ID, &q)
 	default:
 		m.emit(Done{ID: a.ID, Err: ErrUnknownOp})
 	}
@@ -32,14 +34,14 @@ func (a Asked) apply(m *Machine) {
 
 // askedReady keeps the session on short beats for a while, so that the claim that follows a yes
 // goes out at once.
-func (m *Machine) askedReady(id CommandID, name string) {
-	r := m.part(name)
+func (m *Machine) askedReady(id CommandID, q *Request) {
+	r := m.part(q.Role)
 	if r == nil || !r.advertised || r.term != nil || m.phase != open || m.closing.asked || len(m.ready) >= maxReady {
 		m.emit(Done{ID: id, Err: ErrNotCandidate})
 		return
 	}
 	m.readyUntil = m.now.Holder.Add(m.cfg.TTL)
-	m.ready = append(m.ready, readyAsk{id, name, m.now.Holder.Add(m.cfg.OpTimeout)})
+	m.ready = append(m.ready, readyAsk{id, q.Role, q.Balance, q.Wake, m.now.Holder.Add(m.cfg.OpTimeout)})
 }
 
 // answerReady says yes as soon as a claim of ours would be trusted, no when that takes too long.
@@ -51,7 +53,7 @@ func (m *Machine) answerReady() {
 		case r == nil || !r.advertised || m.now.Holder >= q.until:
 			m.emit(Done{ID: q.command, Err: ErrDeclined})
 		case m.canAct():
-			m.emit(Done{ID: q.command})
+			m.emit(Done{ID: q.command, Err: m.admit(r, &q)})
 		default:
 			kept = append(kept, q)
 		}

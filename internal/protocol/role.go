@@ -13,6 +13,11 @@ type role struct {
 	takeover  bool
 	undrained bool // may be given away although the work of the last term has not returned
 
+	group     *spreadGroup // nil: it is not spread
+	groupName string
+	apart     []string
+	unplaced  bool // it is told of that only full members could take it
+
 	paused     bool
 	unhealthy  bool
 	advertised bool           // what our member record says, or is about to say: eligible
@@ -58,7 +63,10 @@ func (j Join) apply(m *Machine) {
 	}
 	r := &role{
 		RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained,
-		advertised: !m.closing.asked,
+		advertised: !m.closing.asked, groupName: j.Role.Group, apart: j.Role.Apart,
+	}
+	if j.Role.Spread {
+		r.group = m.groupOf(j.Role.Group)
 	}
 	if old := rv.Notes.mine; old != nil { // joined again while it was still leaving
 		r.term, r.claim = old.term, old.claim
@@ -128,6 +136,7 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 		return
 	}
 	if r != nil {
+		r.unplaced = r.unplaced && !rv.Held()
 		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.advertised {
 			r.advertised = eligible
 			m.touchMember()

@@ -24,6 +24,7 @@ type term struct {
 	next    string
 	version uint64 // of the member record that must stand before the role is given away
 
+	rests    record.Instant // it is not moved for the sake of balance before
 	rotateAt record.Instant
 	rotating string // the token of a rotation whose outcome is open
 
@@ -43,8 +44,10 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	}
 	if c.handed {
 		t.handover.notBefore = t.began.Add(m.cfg.CoolDown)
+		t.rests = t.began.Add(m.cfg.TTL)
 	}
 	r.term = t
+	r.unplaced = false
 	m.active.add(r)
 	m.expect(t.epoch, r.RoleView)
 	if m.leading == 0 {
@@ -239,6 +242,7 @@ func (m *Machine) endOfTerm(r *role) {
 	r.term, r.Notes.retry = nil, retry{}
 	m.active.remove(r)
 	m.emit(RoleGiven{r.Name, t.epoch})
+	m.madeRoom()
 	successor := m.successor(r.RoleView)
 	for _, id := range t.waiting {
 		m.emit(Done{ID: id, Successor: successor})

@@ -24,5 +24,7 @@ func (m *Machine) wake(r *role) {
 		return
 	}
 	p.Notes.woken = m.now.Holder.Add(m.cfg.Heartbeat)
-	m.emit(Wake{next, Request{ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: t.epoch}})
+	m.emit(Wake{next, Request{
+		ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: t.epoch, Wake: true,
+	}})
 }

@@ -34,11 +34,13 @@ const (
 //	c.role.<role>  c.lease.<id>  c.member.<id>  candidates, and what they lead
 //	               w.lease.<id>  w.member.<id>  workers
 //	               i.c.<id>      i.w.<id>       beats of idle sessions
-//	c.steer.…  shards.<name>                    reserved
+//	c.steer.…                                   reserved
+//	shards.<group>                              how many shards a group of roles has
 //	probe.<id>                                  proofs of leadership
 const (
 	rolePrefix  = "c.role."
 	probePrefix = "probe."
+	shardPrefix = "shards."
 )
 
 // The prefixes by class.
@@ -77,6 +79,10 @@ func RoleKey(role string) string { return rolePrefix + role }
 // ProbeKey is where an instance proves, by a guarded write, that a term of its own is the present
 // one.
 func ProbeKey(instance string) string { return probePrefix + instance }
+
+// ShardsKey is where it is recorded how many shards a group of roles has. No watch of a machine
+// needs it: who adds the group reads it once.
+func ShardsKey(group string) string { return shardPrefix + group }
 
 // ParseKey tells what a key holds: for a role its name, for the other kinds the peer.
 func ParseKey(key string) (kind Kind, peer Peer, role string) {

@@ -17,6 +17,9 @@ const Version = 1
 // wait for ever.
 const MaxSupportedTTL = time.Hour
 
+// MaxCapacity bounds the weight of a member, so that products of loads and weights fit an int.
+const MaxCapacity = 1000
+
 var (
 	ErrNewer   = errors.New("written by a later version")
 	errGarbage = errors.New("not a record")
@@ -78,6 +81,10 @@ type Candidacy struct {
 	Priority int32 `json:"priority,omitempty"`
 	Takeover bool  `json:"takeover,omitempty"`
 	Eligible bool  `json:"eligible"`
+	// Spread roles are led evenly by those that may take them, those of one group by themselves.
+	// Others never move, and count as load of their group.
+	Spread bool   `json:"spread,omitempty"`
+	Group  string `json:"group,omitempty"`
 }
 
 // Workplace is what a member offers in one namespace of tasks.
@@ -97,6 +104,9 @@ type Member struct {
 	Assign   map[string]Workplace `json:"assign,omitempty"`
 	Told     map[string][]byte    `json:"told,omitempty"` // by namespace of tasks: what its worker says there
 	Draining bool                 `json:"draining,omitempty"`
+	Capacity int                  `json:"capacity,omitempty"`  // its weight among the others; 0: 1
+	MaxRoles int                  `json:"max_roles,omitempty"` // how many roles it leads at most; 0: any number
+	Apart    map[string][]string  `json:"apart,omitempty"`     // by role: those that the same member should not lead
 }
 
 // Candidacy is what the member says about itself for a role; ok reports whether it says anything. A
@@ -127,6 +137,12 @@ type Role struct {
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Next   string `json:"next,omitempty"`
+}
+
+// Shards is the record at shards.<group>.
+type Shards struct {
+	V int `json:"v"`
+	N int `json:"n"`
 }
 
 // TTL is the lease time of the session that holds or held the role. It stands here too, so that it
@@ -180,7 +196,22 @@ func DecodeMember(b []byte) (m Member, err error) {
 	if m.Session == 0 {
 		return Member{}, fmt.Errorf("%w: member without a session", errGarbage)
 	}
+	if m.Capacity < 0 || m.Capacity > MaxCapacity || m.MaxRoles < 0 {
+		return Member{}, fmt.Errorf("%w: capacity %d, at most %d roles", errGarbage, m.Capacity, m.MaxRoles)
+	}
+	m.shareGroups()
 	return m, nil
+}
+
+// DecodeShards reads how many shards a group has.
+func DecodeShards(b []byte) (s Shards, err error) {
+	if err := decode(b, &s, &s.V); err != nil {
+		return Shards{}, err
+	}
+	if s.N <= 0 {
+		return Shards{}, fmt.Errorf("%w: %d shards", errGarbage, s.N)
+	}
+	return s, nil
 }
 
 // DecodeRole reads a role record; ttl_ms above maxTTL is refused.
@@ -193,6 +224,16 @@ func DecodeRole(b []byte, maxTTL time.Duration) (r Role, err error) {
 	}
 	r.ID, r.Key = unique.Make(r.ID).Value(), unique.Make(r.Key).Value() // a session may hold thousands of roles
 	return r, checkTTL(r.TTLms, maxTTL)
+}
+
+// shareGroups has the roles of one group share its name: there may be thousands.
+func (m *Member) shareGroups() {
+	for role, said := range m.Roles {
+		if said.Group != "" {
+			said.Group = unique.Make(said.Group).Value()
+			m.Roles[role] = said
+		}
+	}
 }
 
 // Encode writes a record as the bucket keeps it. Records hold nothing that JSON cannot say.

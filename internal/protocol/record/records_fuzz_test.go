@@ -15,8 +15,13 @@ func recordSeeds(f *testing.F) {
 	for _, role := range []string{"scheduler", "metrics", "network"} {
 		many.Roles[role] = Candidacy{Priority: 3, Takeover: true, Eligible: true}
 	}
+	spread := Member{
+		V: 1, Session: 9, Capacity: 2, MaxRoles: 7, Apart: map[string][]string{"a": {"b"}},
+		Roles: map[string]Candidacy{"a": {Eligible: true, Spread: true, Group: "g"}},
+	}
 	for _, record := range []any{
-		goodLease, goodBeat, goodMember, goodRole, vacantRole, many,
+		goodLease, goodBeat, goodMember, goodRole, vacantRole, many, spread,
+		Shards{V: 1, N: 64},
 		Lease{V: 1, State: Killed, By: "b"},
 		Lease{V: 1, State: Closed, Session: 4},
 		Lease{V: 1, Session: 4, Nonce: "n", TTLms: 120_000, State: Idle, Beat: 1<<64 - 1},
@@ -46,6 +51,7 @@ func FuzzRecords(f *testing.F) {
 			"idle":   func(b []byte) (any, error) { i, err := DecodeIdleBeat(b, time.Minute); return i, err },
 			"member": func(b []byte) (any, error) { m, err := DecodeMember(b); return m, err },
 			"role":   func(b []byte) (any, error) { r, err := DecodeRole(b, time.Minute); return r, err },
+			"shards": func(b []byte) (any, error) { s, err := DecodeShards(b); return s, err },
 		} {
 			var record any
 			var err error

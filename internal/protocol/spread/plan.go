@@ -194,6 +194,18 @@ func (p *planner) plan() Plan {
 	return plan
 }
 
+// Room is how many roles of the group a member may lead while the moves are made: those of the end,
+// and those that it has to give away. Members that exchange roles could not begin otherwise.
+func (p *Plan) Room(m int) int {
+	n := p.Seats[m]
+	for _, move := range p.Moves {
+		if move.From == m {
+			n++
+		}
+	}
+	return n
+}
+
 // Unplaced is the roles that only full members could take.
 func (p *Plan) Unplaced() (roles []int) {
 	for r, m := range p.To {

@@ -273,13 +273,16 @@ func (w *world) settled(role string) string {
 	if healthy == 0 {
 		return ""
 	}
+	if leader == nil && w.unplaced(role) {
+		return ""
+	}
 	if leader == nil {
 		return role + " has no leader"
 	}
 	for _, p := range w.members {
 		t := p.work[role]
 		if p.alive && p.joined[role] && p.plan.Takeover && p.priority(role) > leader.priority(role) &&
-			(t == nil || t.drained) {
+			(t == nil || t.drained) && !w.declines(p, role) {
 			return role + " is led by " + leader.String() + " and not by " + p.String()
 		}
 	}

@@ -48,9 +48,11 @@ type Counts struct {
 	// schedules with such crashes; roles led again; left alone, since nobody follows
 	CrashedIn, LedInTime, Irreplaceable int
 	Woken                               int // told that they follow in a role
-	Drifting                            int // schedules in which two clocks drift apart by 15 % or more
-	Seconds                             int // of virtual time
-	Faults, Causes                      map[string]int
+	// roles given away for the sake of balance, and how many that had to be; roles told of as unplaced
+	Moves, LeastMoves, Unplaced int
+	Drifting                    int // schedules in which two clocks drift apart by 15 % or more
+	Seconds                     int // of virtual time
+	Faults, Causes              map[string]int
 }
 
 func newCounts() Counts { return Counts{Faults: map[string]int{}, Causes: map[string]int{}} }
@@ -153,6 +155,9 @@ func (c *Counts) Add(d Counts) {
 		{&c.CrashedIn, d.CrashedIn},
 		{&c.Drifting, d.Drifting},
 		{&c.Woken, d.Woken},
+		{&c.Moves, d.Moves},
+		{&c.LeastMoves, d.LeastMoves},
+		{&c.Unplaced, d.Unplaced},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},
 	} {

@@ -24,6 +24,9 @@
 //	    lost with it
 //	E7  nobody gives a role away whose work still runs, unless it may (VacateUndrained) or the session is lost
 //	E8  then one heartbeat for each session and interval, and not one other write; at any time no hot loop
+//	E9  where roles are spread, after the last fault the loads are as even as the members permit, and then nothing moves;
+//	    and all schedules together move no more than a quarter more roles than the joins, ends and commands in them make
+//	    necessary
 //
 // Beside these: a process that is killed has stopped believing in its session, or had said that it
 // is idle while a role waited for it; whose lease says so neither begins to lead nor does any work;
@@ -58,5 +61,6 @@
 //	goback.go, afterloss.go            a bucket that loses what it has acknowledged; what is checked then
 //	resource.go, ledger.go             what leaders write to, by their tokens; what may land there
 //	succession.go                      leaders that crash when all is quiet, and how long that may take
+//	spread.go                          how even the loads are, and what moves
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package electionsim

@@ -73,6 +73,8 @@ func (p *process) carryOut(e protocol.Effect) {
 		p.stop()
 	case protocol.PeerKilled:
 		w.Counts.Kills++
+	case protocol.RoleUnplaced:
+		w.Counts.Unplaced++
 	case protocol.RoleStuck:
 		w.Counts.Stuck++
 	}

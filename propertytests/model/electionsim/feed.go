@@ -169,6 +169,7 @@ func (w *world) committed(c *commit) {
 		w.expiring = ""
 		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
 	}
+	w.even.saw(w, c)
 	w.claimUnseen(c)
 	w.doomedBy(c)
 }

@@ -16,6 +16,10 @@ type Plan struct {
 	Together bool
 	// Each process has a guard, which ends its sessions when it crashes.
 	Guarded bool
+	// The roles are spread over the members: in one group, or, if it is sharded, in one that has a
+	// name.
+	Spread, Sharded bool
+	Apart           bool // the first two roles are to be led by two members
 }
 
 // MemberPlan is one process.
@@ -28,6 +32,9 @@ type MemberPlan struct {
 	Rotation        time.Duration
 	Worker          bool
 	Wide            bool // its watch carries workers too, as that of a scheduler does
+
+	Capacity, MaxRoles int
+	Without            int // the roles that it takes no part in, by bits
 }
 
 // Noise is how the network and the watch treat single messages, in per mille.

@@ -150,9 +150,9 @@ func (p *process) start() {
 		Instance: p.instance, Class: class, Key: "key", TTL: ttl, Heartbeat: ttl / 5, OpTimeout: ttl / 10, Margin: ttl / 5,
 		Grace: ttl * 3 / 5, Delta: 20 * time.Millisecond, Drain: ttl, CoolDown: ttl, Rotation: p.plan.Rotation,
 		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, Retention: retention, NewID: w.newID,
-		Rand: w.rng.Float64,
+		Rand: w.rng.Float64, Capacity: p.plan.Capacity, MaxRoles: p.plan.MaxRoles,
 	}
-	if w.plan.Seed%2 == 0 {
+	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 { // else a role that is unplaced is kept for ever, by writes
 		p.cfg.Vacancy = 2 * MaxTTL
 	}
 	if w.plan.Seed%3 > 0 {
@@ -175,10 +175,15 @@ func (p *process) start() {
 func roleName(i int) string { return fmt.Sprintf("r%d", i) }
 
 func (p *process) join(i, priority int) {
+	if p.plan.Without&(1<<i) != 0 {
+		return
+	}
 	p.joined[roleName(i)] = true
-	p.hand(protocol.Join{Role: protocol.RoleConfig{
+	role := protocol.RoleConfig{
 		Name: roleName(i), Priority: int32(priority), Takeover: p.plan.Takeover, VacateUndrained: p.plan.VacateUndrained,
-	}})
+	}
+	p.w.plan.spread(&role)
+	p.hand(protocol.Join{Role: role})
 }
 
 // stop ends a life: a crash, or the end of the machine. Its writes may still land.

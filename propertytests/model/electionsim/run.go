@@ -75,6 +75,9 @@ func (w *world) calm() {
 	w.converge(Length)
 	w.still()
 	w.crashLeaders()
+	if w.even != nil { // the one that came back last may just have been asked whether it takes a role
+		w.runUntil(w.now + 2*time.Second)
+	}
 	w.checkCommands()
 }
 
@@ -100,6 +103,9 @@ func (w *world) unsettled() string {
 		return missing
 	}
 	if missing := w.undead(); missing != "" {
+		return missing
+	}
+	if missing := w.uneven(); missing != "" {
 		return missing
 	}
 	if missing := w.cooling(); missing != "" {

@@ -185,6 +185,6 @@ func (w *world) leader(role string) *process {
 func (w *world) follows(role string, p *process) bool {
 	return slices.ContainsFunc(w.members, func(q *process) bool {
 		t := q.work[role]
-		return q != p && q.alive && q.session != 0 && q.joined[role] && (t == nil || t.drained)
+		return q != p && q.alive && q.session != 0 && q.joined[role] && (t == nil || t.drained) && q.plan.MaxRoles == 0
 	})
 }

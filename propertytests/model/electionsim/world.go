@@ -18,8 +18,9 @@ type world struct {
 	agenda agenda.Agenda
 	store  *store
 	gone   []*store // the buckets before it, oldest first
-	other  *store   // another bucket of the same name, to which a connection may lead by mistake
-	stray  *store   // what a replica shows that has kept what the others have lost, nil: there is none
+	even   *evenness
+	other  *store // another bucket of the same name, to which a connection may lead by mistake
+	stray  *store // what a replica shows that has kept what the others have lost, nil: there is none
 
 	members   []*process // the slots of the plan first, duplicates after them
 	epochs    map[string]uint64
@@ -50,7 +51,7 @@ func newWorld(plan *Plan) *world {
 		store: newStore(), other: newElsewhere(),
 		epochs: map[string]uint64{}, granted: map[uint64]*process{}, overlap: map[[2]uint64]bool{},
 		sent: map[string]sending{}, commands: map[int]*question{},
-		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(),
+		resources: map[string]*resource{}, led: map[string]bool{}, Counts: newCounts(), even: newEvenness(plan),
 	}
 }
 

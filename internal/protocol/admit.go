@@ -1,0 +1,119 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/spread"
+)
+
+// admit says whether we take a role that somebody wants to give us, and promises it then. Every
+// hand-over asks, for whatever reason it is made (S4). Nothing is promised to a leader that only
+// tells that it will give a role away.
+func (m *Machine) admit(r *role, q *readyAsk) error {
+	if q.wake || r.group == nil && m.cfg.MaxRoles == 0 && !q.balance {
+		return nil
+	}
+	seats := 0
+	if q.balance {
+		if seats = m.seats(r); seats == 0 {
+			return ErrDeclined
+		}
+	}
+	if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {
+		return ErrDeclined
+	}
+	m.spread.promises.Add(r.Name, m.now.Observer.Add(m.promiseLasts()))
+	return nil
+}
+
+// seats is how many roles of the group of r we may lead, by our plan.
+func (m *Machine) seats(r *role) int {
+	if r.group == nil {
+		return 0
+	}
+	m.planned(r)
+	me, ok := r.group.picture.Seat(m.self)
+	if !ok {
+		return 0
+	}
+	return r.group.plan.Room(me)
+}
+
+// count is what we lead, have claimed and have promised, but for r.
+func (m *Machine) count(r *role) (c spread.Count) {
+	m.eachOfOurs(func(other *role) {
+		if other == r {
+			return
+		}
+		if c.All++; other.groupName == r.groupName {
+			c.Group++
+		}
+	})
+	return c
+}
+
+// eachOfOurs calls do for each role that we lead, drain, have claimed or have promised to take.
+func (m *Machine) eachOfOurs(do func(*role)) {
+	for _, r := range m.active.list {
+		do(r)
+	}
+	for _, r := range m.claims.list {
+		do(r)
+	}
+	m.spread.promises.Each(m.now.Observer, func(name string) {
+		if r := m.part(name); r != nil && r.term == nil && r.claim == nil {
+			do(r)
+		}
+	})
+}
+
+// clashes reports whether we lead, or are about to, a role that r is to be apart from.
+func (m *Machine) clashes(r *role) (clash bool) {
+	m.eachOfOurs(func(other *role) {
+		clash = clash || other != r && (slices.Contains(r.apart, other.Name) || slices.Contains(other.apart, r.Name))
+	})
+	return clash
+}
+
+// noRoomFor reports whether we lead as many roles as we may. If that is so of everybody who could
+// take a role, that is told.
+func (m *Machine) noRoomFor(r *role) bool {
+	if m.cfg.MaxRoles == 0 || m.count(r).All < m.cfg.MaxRoles {
+		return false
+	}
+	if until, ok := m.spread.promises.Next(); ok { // it is not taken, and there is room then
+		m.wakeRole(r.RoleView, max(until, m.now.Observer.Add(1)))
+	}
+	if !r.unplaced && !slices.ContainsFunc(r.Candidates, func(p *PeerView) bool {
+		_, ok := m.view.Contender(m.now.Observer, r.Name, p)
+		return ok && !m.isFull(p)
+	}) {
+		r.unplaced = true
+		m.emit(RoleUnplaced{r.Name})
+	}
+	return true
+}
+
+// madeRoom looks at all roles again that we may have had no room for.
+func (m *Machine) madeRoom() {
+	if m.cfg.MaxRoles == 0 {
+		return
+	}
+	for _, rv := range m.view.Roles() {
+		if r := rv.Notes.mine; r != nil && r.term == nil && r.claim == nil {
+			m.touchRole(rv)
+		}
+	}
+}
+
+// isFull reports whether a member is known to lead as many roles as it may.
+func (m *Machine) isFull(p *PeerView) bool {
+	return p.Member != nil && p.Member.MaxRoles > 0 && len(p.Holds) >= p.Member.MaxRoles
+}
+
+// wouldDecline reports whether a member, as we see it, would not take a role of ours.
+func (m *Machine) wouldDecline(r *role, p *PeerView) bool {
+	return m.isFull(p) || slices.ContainsFunc(p.Holds, func(held *RoleView) bool {
+		return slices.Contains(r.apart, held.Name) || p.Member != nil && slices.Contains(p.Member.Apart[held.Name], r.Name)
+	})
+}

@@ -1,0 +1,199 @@
+package spread
+
+import (
+	"slices"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
+
+// Picture is a group as a view shows it: with each member and role of the group in its place.
+type Picture[P, R any] struct {
+	Group
+	Peers []*view.Peer[P, R]
+	Names []*view.Role[P, R]
+	place map[*view.Role[P, R]]int
+	seat  map[*view.Peer[P, R]]int
+}
+
+// Own is what a process knows beside its view: which peer a role is about to be led by.
+type Own[P, R any] func(r *view.Role[P, R]) *view.Peer[P, R]
+
+// Of is the picture of a group. The members are the live candidates that are not about to leave,
+// and the roles those that some of them spread. A role that a silent session holds is left out: it
+// may not be taken.
+func Of[P, R any](v *view.View[P, R], now record.Instant, group string, own Own[P, R]) *Picture[P, R] {
+	p := &Picture[P, R]{
+		Group: Group{Name: group}, place: map[*view.Role[P, R]]int{}, seat: map[*view.Peer[P, R]]int{},
+	}
+	for _, peer := range v.Peers() {
+		if p.belongs(v, now, peer) {
+			p.seat[peer] = len(p.Peers)
+			p.Peers = append(p.Peers, peer)
+			p.Members = append(p.Members, Member{
+				Name: peer.Peer.Instance, Weight: max(peer.Member.Capacity, 1), Cap: peer.Member.MaxRoles,
+			})
+		}
+	}
+	shared := map[string]*May{}
+	for _, r := range v.Roles() {
+		p.add(v, r, own, shared)
+	}
+	p.setApart()
+	return p
+}
+
+func (p *Picture[P, R]) belongs(v *view.View[P, R], now record.Instant, peer *view.Peer[P, R]) bool {
+	return peer.Peer.Class == record.Candidate && peer.Belongs() && !peer.Member.Draining && v.Active(now, peer)
+}
+
+// add takes a role in, if it is of the group; of another one it counts against the caps alone.
+func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R], shared map[string]*May) {
+	at, known := p.at(v, r, own)
+	may, of := p.may(r, shared)
+	switch {
+	case at != Nobody && !p.spreads(r, at):
+		if said, _ := p.Peers[at].Member.Candidacy(r.Name); said.Group == p.Name {
+			p.Members[at].Pinned++
+		} else {
+			p.Members[at].Beside++
+		}
+	case known && of:
+		p.place[r] = len(p.Roles)
+		p.Names = append(p.Names, r)
+		p.Roles = append(p.Roles, Role{Name: r.Name, Revision: r.Revision, At: at, May: may})
+	}
+}
+
+// spreads reports whether a member spreads a role in this group.
+func (p *Picture[P, R]) spreads(r *view.Role[P, R], m int) bool {
+	said, ok := p.Peers[m].Member.Candidacy(r.Name)
+	return ok && said.Spread && said.Group == p.Name
+}
+
+// at is which member leads a role, or is about to. A role that somebody else holds, or that cannot
+// be read, is not known.
+func (p *Picture[P, R]) at(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]) (m int, known bool) {
+	if own != nil {
+		if peer := own(r); peer != nil {
+			return p.member(peer)
+		}
+	}
+	switch {
+	case r.Form == record.FormNewer:
+		return Nobody, false
+	case r.Held() && !v.Dead(r.Role.Holder(), r.Role.Session):
+		peer := v.Peer(r.Role.Holder())
+		if peer == nil || peer.Session() != r.Role.Session {
+			return Nobody, false
+		}
+		return p.member(peer)
+	case r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next != "":
+		if peer := v.Peer(record.Peer{Class: record.Candidate, Instance: r.Role.Next}); peer != nil {
+			if m, ok := p.member(peer); ok {
+				return m, true
+			}
+		}
+	}
+	return Nobody, true
+}
+
+func (p *Picture[P, R]) member(peer *view.Peer[P, R]) (m int, ok bool) {
+	if m, ok = p.seat[peer]; !ok {
+		return Nobody, false
+	}
+	return m, true
+}
+
+// may is which members may take a role, of those that spread it in this group. (An empty string for
+// a key would be that of a group without members.)
+func (p *Picture[P, R]) may(r *view.Role[P, R], shared map[string]*May) (may *May, of bool) {
+	key := make([]byte, 0, 8*len(r.Candidates))
+	type place struct {
+		m        int
+		priority int32
+		take     bool
+	}
+	places := make([]place, 0, len(r.Candidates))
+	for _, peer := range r.Candidates {
+		m, ok := p.seat[peer]
+		if !ok || !p.spreads(r, m) {
+			continue
+		}
+		said := peer.Member.Roles[r.Name]
+		places = append(places, place{m, said.Priority, said.Eligible})
+	}
+	slices.SortFunc(places, func(a, b place) int { return a.m - b.m })
+	for _, s := range places {
+		eligible := byte(0)
+		if s.take {
+			eligible = 1
+		}
+		key = append(key, byte(s.m), byte(s.m>>8), byte(s.m>>16), eligible,
+			byte(s.priority), byte(s.priority>>8), byte(s.priority>>16), byte(s.priority>>24))
+	}
+	if may = shared[string(key)]; may != nil {
+		return may, len(places) > 0
+	}
+	may = &May{Take: make([]bool, len(p.Members)), Priority: make([]int32, len(p.Members))}
+	for _, s := range places {
+		may.Take[s.m], may.Priority[s.m] = s.take, s.priority
+	}
+	shared[string(key)] = may
+	return may, len(places) > 0
+}
+
+// setApart notes which roles are to be apart, as any member says that spreads them.
+func (p *Picture[P, R]) setApart() {
+	var names map[string]int
+	for m, peer := range p.Peers {
+		for name, others := range peer.Member.Apart {
+			if names == nil {
+				names = make(map[string]int, len(p.Roles))
+				for i := range p.Roles {
+					names[p.Roles[i].Name] = i
+				}
+			}
+			if said := peer.Member.Roles[name]; said.Group != p.Name || !said.Spread {
+				continue
+			}
+			if r, ok := names[name]; ok && p.spreads(p.Names[r], m) {
+				for _, other := range others {
+					p.keepApart(r, other, names)
+				}
+			}
+		}
+	}
+}
+
+func (p *Picture[P, R]) keepApart(r int, other string, names map[string]int) {
+	if o, ok := names[other]; ok {
+		if !slices.Contains(p.Roles[r].Apart, o) {
+			p.Roles[r].Apart = append(p.Roles[r].Apart, o)
+			p.Roles[o].Apart = append(p.Roles[o].Apart, r)
+		}
+		return
+	}
+	for m, peer := range p.Peers {
+		for _, held := range peer.Holds {
+			if held.Name == other && peer.Session() == held.Role.Session {
+				if p.Roles[r].Avoid == nil {
+					p.Roles[r].Avoid = make([]bool, len(p.Members))
+				}
+				p.Roles[r].Avoid[m] = true
+			}
+		}
+	}
+}
+
+// Place is the place of a role in the group.
+func (p *Picture[P, R]) Place(r *view.Role[P, R]) (i int, ok bool) {
+	i, ok = p.place[r]
+	return i, ok
+}
+
+// Seat is the place of a member in the group.
+func (p *Picture[P, R]) Seat(peer *view.Peer[P, R]) (m int, ok bool) {
+	m, ok = p.seat[peer]
+	return m, ok
+}

@@ -1,0 +1,177 @@
+package protocol
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/spread"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
+
+// spreading is our part in the roles that are spread over the members. (Spread, in guarantees.)
+type spreading struct {
+	groups   []*spreadGroup // of which we have roles, in the order in which they came
+	settled  record.Instant
+	promises spread.Promises // observer's scale
+}
+
+// spreadGroup is the roles among which the loads are even, and our plan of them. A plan is replaced
+// when its members have changed. While nothing but its moves and claims is carried out it stays
+// right, so that is looked at no more than once in a heartbeat.
+type spreadGroup struct {
+	name    string
+	picture *spread.Picture[peerNotes, roleNotes]
+	plan    spread.Plan
+	vacant  int // how many roles were dealt out
+	made    record.Instant
+	stale   bool // something of it was written since
+	wrong   bool // other members may take its roles since
+
+	moves    []spread.Move  // of our roles, to be made
+	giving   []*role        // that are being moved
+	again    record.Instant // when a move may be made that could not; Never: there is none
+	declined map[string]refusals
+}
+
+// refusals is how often a target has said no, and until when it is left out for that.
+type refusals struct {
+	times int
+	until record.Instant
+}
+
+// groupOf is the group of that name, made on first mention.
+func (m *Machine) groupOf(name string) *spreadGroup {
+	for _, g := range m.spread.groups {
+		if g.name == name {
+			g.wrong = true
+			return g
+		}
+	}
+	g := &spreadGroup{name: name, wrong: true, again: view.Never, declined: map[string]refusals{}}
+	m.spread.groups = append(m.spread.groups, g)
+	return g
+}
+
+// touchGroup notes that something was written of a role that is spread.
+func (m *Machine) touchGroup(rv *RoleView) {
+	if r := rv.Notes.mine; r != nil && r.group != nil {
+		r.group.stale = true
+	}
+}
+
+// noteSpread notes what changes plans: who lives, and who may take a role. After a change of those
+// who live nothing moves for two heartbeats.
+func (m *Machine) noteSpread(n view.Notice) {
+	if len(m.spread.groups) == 0 {
+		return
+	}
+	switch n := n.(type) {
+	case view.MemberJoined, view.MemberLeft:
+		m.spread.settled = m.now.Observer.Add(2 * m.cfg.Heartbeat)
+		for _, g := range m.spread.groups {
+			g.wrong = true
+		}
+	case view.CandidatesChanged:
+		if rv := m.view.Role(n.Role); rv != nil && rv.Notes.mine != nil && rv.Notes.mine.group != nil {
+			rv.Notes.mine.group.wrong = true
+		}
+	}
+}
+
+// replan makes the plan of a group again.
+func (m *Machine) replan(g *spreadGroup) {
+	g.picture = spread.Of(m.view, m.now.Observer, g.name, m.aboutToLead)
+	g.plan = spread.Make(&g.picture.Group)
+	g.made, g.stale, g.wrong, g.again, g.vacant, g.moves = m.now.Observer, false, false, view.Never, 0, nil
+	for i := range g.picture.Roles {
+		if g.picture.Roles[i].At == spread.Nobody {
+			g.vacant++
+		}
+	}
+	me, ok := g.picture.Seat(m.self)
+	if !ok {
+		return
+	}
+	for _, move := range g.plan.Moves {
+		if move.From == me {
+			g.moves = append(g.moves, move)
+		}
+	}
+	for target := range g.declined {
+		if p := m.view.Peer(record.Peer{Class: record.Candidate, Instance: target}); p == nil || !p.Belongs() {
+			delete(g.declined, target)
+		}
+	}
+}
+
+// aboutToLead is what we know beside the view: what we have claimed or promised to take, and what
+// we are giving away.
+func (m *Machine) aboutToLead(rv *RoleView) *PeerView {
+	r := rv.Notes.mine
+	switch {
+	case r == nil:
+		return nil
+	case r.claim != nil || m.spread.promises.Holds(m.now.Observer, r.Name):
+		return m.self
+	case r.term == nil:
+		return nil
+	}
+	next := r.term.next
+	if r.term.leading() {
+		next = r.term.handover.target
+	}
+	if next == "" {
+		return nil
+	}
+	return m.view.Peer(record.Peer{Class: record.Candidate, Instance: next})
+}
+
+// planned is the place of a role in a plan of its group that is right.
+func (m *Machine) planned(r *role) (i int, ok bool) {
+	g := r.group
+	if g.picture == nil || g.wrong || g.stale && m.now.Observer >= g.made.Add(m.cfg.Heartbeat) {
+		m.replan(g)
+		return g.picture.Place(r.RoleView)
+	}
+	i, ok = g.picture.Place(r.RoleView)
+	if g.made == m.now.Observer || ok && !m.outdated(g, i, r.RoleView) {
+		return i, ok
+	}
+	m.replan(g)
+	return g.picture.Place(r.RoleView)
+}
+
+// outdated reports whether a role has fallen vacant since a plan was made.
+func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
+	planned := &g.picture.Roles[i]
+	return planned.Revision != rv.Revision || planned.At != spread.Nobody && rv.Held()
+}
+
+// dealtDelay is how long we let others go first for a role that is spread. The member to which it
+// is dealt claims it at once. It may have many to claim, and all others wait for that: should it
+// have died, or see another picture, each of its roles goes to the first of another line.
+func (m *Machine) dealtDelay(r *role) time.Duration {
+	i, ok := m.planned(r)
+	p := r.group.picture
+	me, in := p.Seat(m.self)
+	if !ok || !in { // we are looked at again when our member record is there
+		return m.cfg.Heartbeat
+	}
+	to, role := r.group.plan.To[i], &p.Roles[i]
+	if to == me || role.At == me {
+		return 0
+	}
+	rank, all := 0, 0
+	for other, takes := range role.May.Take {
+		if !takes || other == me || other == to || m.isFull(p.Peers[other]) {
+			continue
+		}
+		if all++; cmp.Or(
+			cmp.Compare(role.May.Priority[me], role.May.Priority[other]),
+			cmp.Compare(spread.Rank(r.Name, p.Members[other].Name), spread.Rank(r.Name, p.Members[me].Name))) < 0 {
+			rank++
+		}
+	}
+	return m.cfg.Heartbeat + m.queue(rank, all) + min(time.Duration(r.group.vacant)*time.Millisecond, m.cfg.TTL)
+}

@@ -1,0 +1,144 @@
+package electionsim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/spread"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+)
+
+// evenness is how evenly the roles of a schedule are led, by what stands in the bucket: by a view
+// that is never late.
+type evenness struct {
+	group  string
+	view   *view.View[struct{}, struct{}]
+	news   view.News[struct{}, struct{}]
+	needed int // how many roles have to move
+}
+
+func newEvenness(p *Plan) *evenness {
+	if !p.Spread {
+		return nil
+	}
+	return &evenness{group: p.group(), view: view.New[struct{}, struct{}](MaxTTL)}
+}
+
+func (p *Plan) group() string {
+	if p.Sharded {
+		return "shards"
+	}
+	return ""
+}
+
+// spread makes a role one that is spread, if those of the plan are.
+func (p *Plan) spread(role *protocol.RoleConfig) {
+	if !p.Spread {
+		return
+	}
+	role.Spread, role.Group = true, p.group()
+	if p.Apart && role.Name == roleName(0) {
+		role.Apart = []string{roleName(1)}
+	}
+}
+
+// needs is how many roles have to move at least.
+func (e *evenness) needs(now time.Duration) int {
+	p := spread.Of(e.view, record.Instant(now), e.group, nil)
+	return len(spread.Make(&p.Group).Moves)
+}
+
+// saw counts what is moved, and what must be: joins, ends and commands may make more moves
+// necessary, also by the time that passes. Claims may not: a role that is claimed by somebody else
+// than it should be is moved in vain later.
+func (e *evenness) saw(w *world, c *commit) {
+	if e == nil || c.entry.Kind == record.KindIdle || c.entry.Kind == record.KindOther {
+		return
+	}
+	before := e.needs(w.now)
+	w.Counts.LeastMoves += max(0, before-e.needed)
+	e.news.Reset()
+	e.view.Merge(record.Instant(w.now), &c.entry, &e.news)
+	e.needed = e.needs(w.now)
+	if c.entry.Kind == record.KindRole && !c.entry.Role.Vacant && c.entry.Form == record.FormRecord {
+		return
+	}
+	if c.entry.Role.Reason == protocol.Balanced.String() {
+		w.Counts.Moves++
+	}
+	w.Counts.LeastMoves += max(0, e.needed-before)
+}
+
+// uneven says what has to move still (E9).
+func (w *world) uneven() string {
+	if w.even == nil {
+		return ""
+	}
+	if n := w.even.needs(w.now); n > 0 {
+		return fmt.Sprintf("E9: %d roles are to move", n)
+	}
+	return w.unequal()
+}
+
+// unequal compares the loads of members that differ in nothing, by what runs.
+func (w *world) unequal() string {
+	loads := map[*process]int{}
+	for _, p := range w.members {
+		if m := p.plan; m.Without != 0 || m.MaxRoles != 0 || m.Capacity > 1 || slices.Max(m.Priorities) > 0 || w.plan.Apart {
+			return ""
+		}
+		if !p.alive || p.plan.Worker {
+			continue
+		}
+		loads[p] = 0
+		for i := range w.plan.Roles {
+			t := p.work[roleName(i)]
+			if !p.joined[roleName(i)] || t != nil && !t.leading && !t.drained {
+				return "" // stuck work, or a command that has not ended
+			}
+			if t != nil && t.leading {
+				loads[p]++
+			}
+		}
+	}
+	for p, more := range loads {
+		for q, fewer := range loads {
+			if more > fewer+1 {
+				return fmt.Sprintf("E9: %s leads %d roles, and %s leads %d", p, more, q, fewer)
+			}
+		}
+	}
+	return ""
+}
+
+func (p *process) leads() (n int) {
+	for _, t := range p.work {
+		if t.leading || !t.drained {
+			n++
+		}
+	}
+	return n
+}
+
+// unplaced reports whether all who could lead a role lead as many as they may.
+func (w *world) unplaced(role string) bool {
+	return w.even != nil && !slices.ContainsFunc(w.members, func(p *process) bool {
+		return p.alive && p.joined[role] && (p.plan.MaxRoles == 0 || p.leads() < p.plan.MaxRoles)
+	})
+}
+
+// declines reports whether a member would not take a role from anybody.
+func (w *world) declines(p *process, role string) bool {
+	if w.even == nil {
+		return false
+	}
+	apart := func(a, b string) bool {
+		t := p.work[b]
+		return w.plan.Apart && role == a && t != nil && t.leading
+	}
+	return p.plan.MaxRoles > 0 && p.leads() >= p.plan.MaxRoles ||
+		apart(roleName(0), roleName(1)) || apart(roleName(1), roleName(0))
+}
