@@ -39,5 +39,6 @@ func init() {
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }
+	bridge.CheckShards = func(session any) error { return session.(*Session).checkMoreShards() }
 	bridge.ClosesWithin = func(session any) time.Duration { return session.(*Session).closesWithin() }
 }

@@ -82,6 +82,14 @@ type SessionConfig struct {
 	// maximum a year.
 	RotationInterval time.Duration
 
+	// MaxRoles is how many roles this process leads at most, in all groups, those included that
+	// still drain. A role that only full processes could take is led by nobody, and an event.Fault
+	// says so (ErrUnplaced). Default 0: no limit.
+	MaxRoles int
+	// Capacity is the share of this process in the roles that are spread, beside the others: one
+	// with Capacity 2 leads twice as many as one with 1. Default 1, maximum 1000.
+	Capacity int
+
 	// Meta is published in the member record.
 	Meta map[string]string
 	// Sinks receive every event, in order, from one goroutine that the session owns.
@@ -103,6 +111,23 @@ type RoleConfig struct {
 	// has not returned. Two processes may then work at once, and only fencing tokens keep their
 	// effects apart.
 	VacateUndrained bool
+
+	// Spread has the roles of one Group led evenly by the processes that take part in them: each
+	// leads its share by Capacity, or one more. Leaders give roles away when processes join, a few at
+	// a time and none twice within a TTL; the roles of one that has ended are dealt out. A role never
+	// moves to a process with a lower Priority. A role without Spread stays where it is, and counts
+	// as load of its Group.
+	Spread bool
+	// Group is the name of the roles among which the loads are even. Default "": all roles of the
+	// bucket that have no other.
+	Group string
+	// Shards, if set, is how many roles the Group has. It is recorded in the bucket, and a process
+	// that says another number is refused with ErrShardCount. It needs Spread and Group.
+	Shards int
+	// Apart names roles that the leader of this one should not lead as well. It holds while another
+	// process is eligible: a process that is alone leads both. It needs Spread, and one of the two
+	// roles saying so is enough.
+	Apart []string
 
 	// Lead is the work. It is called in its own goroutine when the role is won. ctx ends with the
 	// term, and its cause says why. Return when ctx has ended. See [Election.Run] for what an

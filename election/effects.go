@@ -220,6 +220,8 @@ func (l *loop) tell(notice protocol.Effect) {
 		s.emit(event.Heartbeat{
 			Meta: meta, Duration: n.Took, Outcome: n.Outcome.String(), Revision: n.Revision, Idle: n.Idle,
 		})
+	case protocol.RoleUnplaced:
+		s.emit(event.Fault{Meta: meta, Doing: "place a role", Role: n.Role, Err: ErrUnplaced, Attempts: 1})
 	case protocol.Retrying:
 		s.emit(event.Fault{
 			Meta: meta, Doing: n.Doing, Role: n.Role, Err: l.lastFault(), Attempts: n.Attempts, Slow: n.Slow,
@@ -267,6 +269,14 @@ func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 	return nil
 }
 
+// capacityOf is what the member record says. One as everybody has is not written.
+func capacityOf(c SessionConfig) int {
+	if c.Capacity == 1 {
+		return 0
+	}
+	return c.Capacity
+}
+
 func (s *Session) machineConfig(bucket *natskv.Bucket) protocol.Config {
 	class := record.Candidate
 	if s.cfg.WorkerOnly {
@@ -277,7 +287,8 @@ func (s *Session) machineConfig(bucket *natskv.Bucket) protocol.Config {
 		Instance: c.InstanceID, Class: class, Key: s.signer.PublicKey(), TTL: c.TTL, Heartbeat: c.HeartbeatInterval,
 		OpTimeout: c.OpTimeout, Margin: c.SafetyMargin, Grace: c.DisconnectGracePeriod, Delta: c.SuccessionDelay,
 		Drain: c.DrainTimeout, CoolDown: c.CoolDown, Rotation: c.RotationInterval, MaxTTL: bucket.MaxTTL(),
-		Adopted:    bucket.Adopted(),
+		Adopted:  bucket.Adopted(),
+		Capacity: capacityOf(c), MaxRoles: c.MaxRoles,
 		IdleFactor: c.IdleFactor, NewID: newID, Rand: random,
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/shardcount"
 )
 
 // Causes of the end of a term: context.Cause of the work context is one of them.
 var (
 	ErrSessionLost  = errors.New("election: session lost: no heartbeat was acknowledged and seen in time")
 	ErrSteppedDown  = errors.New("election: stepped down")
+	ErrBalanced     = errors.New("election: given to a process that leads fewer roles")
 	ErrOutranked    = errors.New("election: handed over to a candidate of higher priority")
 	ErrTransferred  = errors.New("election: transferred on request")
 	ErrEvicted      = errors.New("election: the role's record was changed by somebody else")
@@ -51,6 +53,14 @@ var (
 	ErrPermission     = errors.New("election: permission denied")
 	ErrJetStreamOff   = errors.New("election: JetStream is off")
 	ErrConnClosed     = errors.New("election: the connection was closed")
+
+	// ErrShardCount says that a group of roles is recorded in the bucket with another number of
+	// shards. Two numbers would send one key to two shards.
+	ErrShardCount = errors.New("election: the group has another number of shards")
+	// ErrUnplaced says that all processes that could take a role lead as many as their MaxRoles
+	// allows.
+	ErrUnplaced = errors.New("election: nobody has room for the role: " +
+		"raise MaxRoles, or start another process that takes part in it")
 
 	ErrNotLeader    = errors.New("election: not the leader of the role")
 	ErrWrongEpoch   = errors.New("election: the role is held at another epoch")
@@ -177,6 +187,7 @@ var causes = map[protocol.Cause]error{
 	protocol.SessionClosed: ErrClosed,
 	protocol.WorkReturned:  ErrWorkEnded,
 	protocol.WorkFailed:    ErrWorkEnded,
+	protocol.Balanced:      ErrBalanced,
 }
 
 var answers = map[error]error{
@@ -213,9 +224,12 @@ func public(err error) error {
 	var denied *natskv.PermissionError
 	var other *natskv.OtherBucketError
 	var copied *natskv.CopiedBucketError
+	var shards *shardcount.OtherError
 	switch {
 	case errors.As(err, &other):
 		return &OtherBucketError{other.Bucket, BucketIdentity(other.Opened), BucketIdentity(other.Found)}
+	case errors.As(err, &shards):
+		return &kindError{ErrShardCount, err}
 	case errors.As(err, &copied):
 		return &CopiedBucketError{copied.Bucket, BucketIdentity(copied.Written), BucketIdentity(copied.Found)}
 	case errors.Is(err, natskv.ErrAdopting):

@@ -1,12 +1,14 @@
 package election
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/spread"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
@@ -110,6 +112,70 @@ func memberInfo(v *protocol.View, p *protocol.PeerView, now record.Instant) Memb
 		}
 	}
 	return info
+}
+
+// spreadInfos are the groups whose roles are spread, by name.
+func spreadInfos(v *protocol.View, now record.Instant) []SpreadInfo {
+	groups := map[string]bool{}
+	for _, p := range v.Peers() {
+		if p.Belongs() {
+			for _, said := range p.Member.Roles {
+				groups[said.Group] = groups[said.Group] || said.Spread
+			}
+		}
+	}
+	var all []SpreadInfo
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		if groups[name] {
+			all = append(all, spreadInfo(v, now, name))
+		}
+	}
+	return all
+}
+
+func spreadInfo(v *protocol.View, now record.Instant, group string) SpreadInfo {
+	p := spread.Of(v, now, group, nil)
+	plan := spread.Make(&p.Group)
+	info := SpreadInfo{Group: group, Moves: []SpreadMove{}}
+	for i, m := range p.Members {
+		info.Members = append(info.Members, SpreadMember{
+			Instance: m.Name, Leads: m.Pinned, Pinned: m.Pinned, Beside: m.Beside, Seats: plan.Seats[i], Capacity: m.Weight,
+			MaxRoles: m.Cap,
+		})
+	}
+	for _, r := range p.Roles {
+		if r.At != spread.Nobody {
+			info.Members[r.At].Leads++
+		}
+	}
+	for _, m := range plan.Moves {
+		info.Moves = append(info.Moves, SpreadMove{p.Roles[m.Role].Name, p.Members[m.From].Name, p.Members[m.To].Name})
+	}
+	for _, r := range plan.Unplaced() {
+		info.Unplaced = append(info.Unplaced, p.Roles[r].Name)
+	}
+	slices.Sort(info.Unplaced)
+	info.Members = slices.DeleteFunc(info.Members, func(m SpreadMember) bool {
+		return m.Leads+m.Seats == 0 && !takesPart(v, m, group)
+	})
+	slices.SortFunc(info.Members, func(a, b SpreadMember) int { return strings.Compare(a.Instance, b.Instance) })
+	return info
+}
+
+// takesPart reports whether a member takes part in a role of a group.
+func takesPart(v *protocol.View, m SpreadMember, group string) bool {
+	for _, said := range v.Peer(peer(m.Instance, false)).Member.Roles {
+		if said.Spread && said.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// Spread is how the roles are led that are spread, by group; nil before Open.
+func (s *Session) Spread() (all []SpreadInfo) {
+	s.query(func(m *protocol.Machine, now record.Now) { all = spreadInfos(m.View(), now.Observer) })
+	return all
 }
 
 // Roles are the roles of the bucket as this session sees them, by name; nil before Open.

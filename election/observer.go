@@ -271,6 +271,12 @@ func (o *Observer) Roles() (all []RoleInfo) {
 	return all
 }
 
+// Spread is how the roles are led that are spread, by group.
+func (o *Observer) Spread() (all []SpreadInfo) {
+	o.read(func(v *protocol.View, now record.Instant) { all = spreadInfos(v, now) })
+	return all
+}
+
 // Role returns one role of the bucket, and whether the bucket knows it.
 func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
 	o.read(func(v *protocol.View, now record.Instant) {

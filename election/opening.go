@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/shardcount"
 )
 
 // offPatience is how long a server must seem to have no JetStream until we believe it: one that
@@ -36,7 +37,7 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 		switch {
 		case err == nil:
 			return bucket, nil
-		case natskv.Permanent(err) || lasting:
+		case natskv.Permanent(err) || lasting || refusedShards(err):
 			return nil, backoff.Permanent(err)
 		}
 		if !errors.Is(ctx.Err(), context.Canceled) { // giving up is not a fault
@@ -91,7 +92,56 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 				"stop every process that uses it, and run \"rolectl bucket adopt %[1]s\"",
 			b.Name(), b.Last(), s.cfg.MinEpoch)}
 	}
-	return b, nil
+	return b, s.checkShards(ctx, nc, b)
+}
+
+// checkShards records how many shards each group has, or compares that with what is recorded. A
+// group is asked for once.
+func (s *Session) checkShards(ctx context.Context, nc *nats.Conn, b *natskv.Bucket) error {
+	for {
+		group, n := s.uncheckedShards()
+		if n == 0 {
+			return nil
+		}
+		if err := shardcount.Record(ctx, nc, b, group, n, s.cfg.OpTimeout); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.shards[group] = n
+		s.mu.Unlock()
+	}
+}
+
+// checkMoreShards checks the groups that were added since the session was opened.
+func (s *Session) checkMoreShards() error {
+	s.mu.Lock()
+	l := s.loop
+	s.mu.Unlock()
+	if l == nil { // the opening checks them
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
+	defer cancel()
+	return public(s.checkShards(ctx, l.nc, l.bucket))
+}
+
+// uncheckedShards is a group of which it is not known that the bucket says the same. n is 0 for
+// none.
+func (s *Session) uncheckedShards() (group string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.elections {
+		if n := e.cfg.Shards; n > 0 && s.shards[e.cfg.Group] != n {
+			return e.cfg.Group, n
+		}
+	}
+	return "", 0
+}
+
+// refusedShards reports whether a group is recorded with another number, or by a later version.
+func refusedShards(err error) bool {
+	other := (*shardcount.OtherError)(nil)
+	return errors.As(err, &other) || errors.Is(err, record.ErrNewer)
 }
 
 func (s *Session) createBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {

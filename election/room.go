@@ -74,7 +74,13 @@ func (s *Session) reserve(namespace string, w record.Workplace) error {
 
 // candidacySize is what a role takes.
 func candidacySize(c RoleConfig) int {
-	return len(c.Role) + 4 + encodedSize(record.Candidacy{Priority: int32(c.Priority), Takeover: c.AllowPriorityTakeover})
+	size := len(c.Role) + 4 + encodedSize(record.Candidacy{
+		Priority: int32(c.Priority), Takeover: c.AllowPriorityTakeover, Spread: c.Spread, Group: c.Group,
+	})
+	if len(c.Apart) > 0 {
+		size += len(c.Role) + 4 + encodedSize(c.Apart)
+	}
+	return size
 }
 
 func encodedSize(v any) int {

@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/shardcount"
 )
 
 // Session is one process's membership in one bucket: a lease that one heartbeat keeps alive, for
@@ -41,6 +42,7 @@ type Session struct {
 	mu         sync.Mutex
 	opened     bool // Open was called, or Close before it
 	elections  map[string]*Election
+	shards     map[string]int // by group: how many it is known to have
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace
@@ -77,6 +79,7 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, reach: reach, signer: signer, box: mailbox.New[message](), elections: map[string]*Election{},
+		shards:   map[string]int{},
 		bindings: map[<-chan struct{}]*binding{},
 		trust:    newTrust(cfg.clock), events: newFanout(), ready: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -202,6 +205,9 @@ func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 		return nil, ErrClosed
 	case s.elections[cfg.Role] != nil:
 		return nil, fmt.Errorf("%w: %s", ErrDuplicateRole, cfg.Role)
+	}
+	if n := s.shards[cfg.Group]; cfg.Shards > 0 && n > 0 && n != cfg.Shards {
+		return nil, public(&shardcount.OtherError{Group: cfg.Group, Want: cfg.Shards, Recorded: n})
 	}
 	if err := s.room.check(candidacySize(cfg)); err != nil {
 		return nil, err

@@ -140,3 +140,35 @@ type MemberInfo struct {
 	// something.
 	Described bool `json:"described"`
 }
+
+// SpreadInfo is how the spread roles of one group are led, and what moves by itself to make that
+// even. It is a plan made from what this process sees, and the members make their own.
+type SpreadInfo struct {
+	Group   string         `json:"group"`
+	Members []SpreadMember `json:"members"`
+	// Moves are the roles that their leaders give away in the end, in the order of their age.
+	Moves []SpreadMove `json:"moves"`
+	// Unplaced are the roles that only members could take which lead as many as they may.
+	Unplaced []string `json:"unplaced,omitempty"`
+}
+
+// SpreadMember is one member of a group.
+type SpreadMember struct {
+	Instance string `json:"instance"`
+	// Leads is how many roles of the group the member leads, and Pinned how many of these never move.
+	Leads  int `json:"leads"`
+	Pinned int `json:"pinned,omitempty"`
+	// Beside is how many roles it leads of other groups.
+	Beside int `json:"beside,omitempty"`
+	// Seats is how many of the group it leads in the end.
+	Seats    int `json:"seats"`
+	Capacity int `json:"capacity"`
+	MaxRoles int `json:"max_roles,omitempty"`
+}
+
+// SpreadMove is a role that is to have another leader.
+type SpreadMove struct {
+	Role string `json:"role"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -107,6 +108,9 @@ func (c SessionConfig) Validate() error {
 	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)
 	f.check(c.IdleFactor <= protocol.MaxIdleFactor, "IdleFactor", "%d: use at most %d", c.IdleFactor,
 		protocol.MaxIdleFactor)
+	f.check(c.MaxRoles >= 0, "MaxRoles", "%d: use a positive number, or 0 for no limit", c.MaxRoles)
+	f.check(c.Capacity >= 0 && c.Capacity <= record.MaxCapacity, "Capacity", "%d: use 1 to %d", c.Capacity,
+		record.MaxCapacity)
 	f.atMost("DisconnectGracePeriod", c.DisconnectGracePeriod, protocol.MaxDuration)
 	for _, d := range []struct {
 		field string
@@ -144,8 +148,23 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)
 	f.check(c.ValidationInterval == 0 || c.ValidationInterval >= heartbeat, "ValidationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.ValidationInterval, heartbeat)
+	c.validateSpread(&f)
 	f.atMost("ValidationInterval", c.ValidationInterval, protocol.MaxDuration)
 	return errors.Join(f...)
+}
+
+func (c RoleConfig) validateSpread(f *faults) {
+	f.check(c.Group == "" || naming.Valid(c.Group), "Group", "%q cannot be part of a key: %s", c.Group, nameRule)
+	f.check(c.Shards >= 0, "Shards", "%d: use a positive number, or 0", c.Shards)
+	f.check(c.Shards == 0 || c.Spread && c.Group != "", "Shards",
+		"role %q has no Group, or no Spread: shards are spread roles of one group", c.Role)
+	f.check(len(c.Apart) == 0 || c.Spread, "Apart",
+		"role %q is not spread, so it never moves away from another one: set Spread, or leave Apart out", c.Role)
+	for i, other := range c.Apart {
+		f.check(other != c.Role, "Apart", "role %q cannot be apart from itself: leave it out", c.Role)
+		f.check(naming.Valid(other), "Apart", "%q is not a name of a role: %s", other, nameRule)
+		f.check(!slices.Contains(c.Apart[:i], other), "Apart", "role %q is there twice: name it once", other)
+	}
 }
 
 // Validate returns every fault of both parts.

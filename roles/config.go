@@ -98,6 +98,14 @@ type Config struct {
 	// maximum a year.
 	RotationInterval time.Duration
 
+	// MaxRoles is how many roles this process leads at most, those included that still drain. A role
+	// that only full processes could take is led by nobody, and an event.Fault says so
+	// (election.ErrUnplaced). Default 0: no limit.
+	MaxRoles int
+	// Capacity is the share of this process in the roles that are spread, beside the others: one
+	// with Capacity 2 leads twice as many as one with 1. Default 1, maximum 1000.
+	Capacity int
+
 	// Meta is published in this process's member record.
 	Meta map[string]string
 	// Logger logs every event, see [LogSink]. Without Logger and Sinks, warnings and errors go to
@@ -120,6 +128,20 @@ type Role struct {
 	// has not returned. Two processes may then work at once, and only fencing tokens keep their
 	// effects apart.
 	VacateUndrained bool
+
+	// Spread has the roles of one Group led evenly by the processes that take part in them: each
+	// leads its share by Config.Capacity, or one more. When a process joins, leaders give roles away,
+	// a few at a time and none twice within a TTL. The roles of a process that has ended are dealt
+	// out. A role never moves to a process with a lower Priority. A role without Spread stays where
+	// it is, and counts as load of its Group.
+	Spread bool
+	// Group is the name of the roles among which the loads are even. Default "": all roles of the
+	// bucket that have no other. [Shards] sets it.
+	Group string
+	// Apart names roles that the leader of this one should not lead as well. It holds while another
+	// process is eligible: a process that is alone leads both. It needs Spread, and one of the two
+	// roles saying so is enough.
+	Apart []string
 
 	// Lead is the work, called when the role is won. It must block until ctx ends. ctx ends with
 	// the term, and context.Cause says why. A return after that is never a failure. An earlier
@@ -147,6 +169,9 @@ type Role struct {
 	// leader steps down if the server disproves it. Default 0: never; minimum HeartbeatInterval,
 	// maximum a year.
 	ValidationInterval time.Duration
+
+	shards  int  // how many the group has, if Shards has made this
+	sharded bool // it has
 }
 
 // session is the part of c that the session takes.
@@ -159,6 +184,7 @@ func (c Config) session() election.SessionConfig {
 		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,
 		DrainTimeout: c.DrainTimeout, CoolDown: c.CoolDown, IdleFactor: c.IdleFactor, RotationInterval: c.RotationInterval,
+		MaxRoles: c.MaxRoles, Capacity: c.Capacity,
 		Meta: c.Meta, Sinks: c.Sinks,
 	}
 }
@@ -178,8 +204,8 @@ func (c Config) log() *logSink {
 func (r Role) campaign() election.RoleConfig {
 	return election.RoleConfig{
 		Role: r.Name, Priority: r.Priority, AllowPriorityTakeover: r.AllowPriorityTakeover,
-		VacateUndrained: r.VacateUndrained,
-		OnLeaderChange:  r.OnLeaderChange, Health: r.Health, MaxConsecutiveFailures: r.MaxConsecutiveFailures,
+		VacateUndrained: r.VacateUndrained, Spread: r.Spread, Group: r.Group, Shards: max(r.shards, 0), Apart: r.Apart,
+		OnLeaderChange: r.OnLeaderChange, Health: r.Health, MaxConsecutiveFailures: r.MaxConsecutiveFailures,
 		ValidationInterval: r.ValidationInterval,
 	}
 }

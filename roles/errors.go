@@ -1,6 +1,14 @@
 package roles
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// ErrShardCount says that a group of shards is recorded in the bucket with another number. It is
+// election.ErrShardCount.
+var ErrShardCount = election.ErrShardCount
 
 // Errors of a [Manager]. The manager returns the errors of sessions and elections unchanged: see
 // package election.

@@ -83,7 +83,8 @@ func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.sess
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
 // was added. Errors: every fault of the roles, ErrEnded, election.ErrWorkerOnly,
-// *election.TooLargeError when the record of this process has no room for more roles, and
+// [ErrShardCount] for a group of shards that has another number, or what kept the manager from
+// asking, *election.TooLargeError when the record of this process has no room for more roles, and
 // election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()
@@ -111,8 +112,28 @@ func (m *Manager) Add(roles ...Role) error {
 		m.named[mb.role.Name] = mb
 	}
 	if m.phase == running {
-		m.start(added)
+		return m.startAdded(added)
 	}
+	return nil
+}
+
+// startAdded starts roles that were added while the manager runs. Before shards are led, the bucket
+// must know how many there are. m.mu is held, but for that question.
+func (m *Manager) startAdded(added []*member) error {
+	if slices.ContainsFunc(added, func(mb *member) bool { return mb.role.sharded }) {
+		m.mu.Unlock()
+		err := bridge.CheckShards(m.session)
+		m.mu.Lock()
+		if err != nil {
+			for _, mb := range added {
+				_ = mb.election.Stop() // returns ErrNotStarted
+				delete(m.named, mb.role.Name)
+			}
+			m.roles = slices.DeleteFunc(m.roles, func(mb *member) bool { return slices.Contains(added, mb) })
+			return fmt.Errorf("roles: add shards: %w", err)
+		}
+	}
+	m.start(added)
 	return nil
 }
 

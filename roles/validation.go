@@ -103,9 +103,7 @@ func validateRoles(roles []Role, there map[string]*member, heartbeat time.Durati
 			faults = append(faults, &ConfigError{"Role", fmt.Sprintf("%q is there twice: give each role one entry", r.Name)})
 		}
 		seen[r.Name] = true
-		if err := r.validateWork(); err != nil {
-			faults = append(faults, err)
-		}
+		faults = append(faults, r.validateWork(), r.validateShards())
 	}
 	return errors.Join(faults...)
 }

@@ -35,4 +35,7 @@ var (
 	// ClosesWithin bounds how long Session.Close takes when each of its steps takes all the time
 	// that it may take.
 	ClosesWithin func(session any) time.Duration
+	// CheckShards records or compares how many shards the groups have that were added since the
+	// session was opened; before that there is nothing to ask.
+	CheckShards func(session any) error
 )

@@ -97,6 +97,17 @@ func (l *List) Roles(bucket string, roles []RoleFacts, members []election.Member
 	}
 }
 
+// Unplaced reports roles that nobody leads because all that could take them lead as many as they
+// may.
+func (l *List) Unplaced(groups []election.SpreadInfo) {
+	for _, g := range groups {
+		if len(g.Unplaced) > 0 {
+			l.Add(Critical, "spread", "raise MaxRoles of the processes, or start another one: rolectl spread --dry-run",
+				"nobody has room for %s: each candidate leads as many roles as its MaxRoles allows", wording.FirstFew(g.Unplaced))
+		}
+	}
+}
+
 // role judges one role. It reports whether the role has a leader and needs no other successor.
 func (l *List) role(bucket string, f *RoleFacts, members []election.MemberInfo) bool {
 	info := &f.Info

@@ -153,6 +153,7 @@ func examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
 	x.records()
 	x.Members(x.s.MembersFacts())
 	x.Roles(a.Bucket, x.s.RolesFacts(), x.s.Members())
+	x.Unplaced(x.s.Spread())
 	x.churn(c.For)
 	x.tasks(ctx)
 	return x.List, nil

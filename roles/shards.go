@@ -1,0 +1,62 @@
+package roles
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// Shards are the n roles of a group of that name, for [New] and [Manager.Add]: orders-00 to
+// orders-63 for 64 shards of "orders". They are spread over the processes that add them, and lead
+// is called with the number of the shard, from 0, and its term. Each shard has an epoch of its own,
+// which fences what its leader writes.
+//
+// The first process that adds the group records n in the bucket. A process that adds it with
+// another n is refused with [ErrShardCount]: two numbers would send one key to two shards. Adding a
+// group while the manager runs asks the bucket, and waits for the answer.
+//
+// Set further fields on the returned roles, such as Health or Priority. The permission is to
+// publish to $KV.<bucket>.shards.<name>.
+func Shards(name string, n int, lead func(ctx context.Context, shard int, t *election.Term) error) []Role {
+	roles := make([]Role, max(n, 1))
+	width := len(strconv.Itoa(max(n-1, 0)))
+	for shard := range roles {
+		r := Role{
+			Name: fmt.Sprintf("%s-%0*d", name, width, shard), Spread: true, Group: name, shards: n, sharded: true,
+		}
+		if lead != nil {
+			r.Lead = func(ctx context.Context, t *election.Term) error { return lead(ctx, shard, t) }
+		}
+		roles[shard] = r
+	}
+	return roles
+}
+
+// ShardOf is the shard of a key, from 0 to n-1, in the group that [Shards] makes of the same name
+// and n. All processes and versions agree on it. It is the jump consistent hash (Lamping and Veach
+// 2014) of the FNV-1a hash of key, 64 bits: when n grows to m, only the share (m-n)/m of the keys
+// moves, all of it to new shards. The name does not matter to it, so two groups with one n have a
+// key in the shards of one number. It is 0 if n is below 1.
+func ShardOf(name string, n int, key string) int {
+	_ = name
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key)) // never fails
+	state, shard, next := h.Sum64(), int64(-1), int64(0)
+	for next < int64(max(n, 1)) {
+		shard = next
+		state = state*2862933555777941757 + 1
+		next = int64(float64(shard+1) * (float64(1<<31) / float64(state>>33+1)))
+	}
+	return int(shard)
+}
+
+// validateShards refuses what Shards cannot make.
+func (r Role) validateShards() error {
+	if r.sharded && r.shards < 1 {
+		return &ConfigError{"Shards", fmt.Sprintf("group %q has %d shards: use 1 or more", r.Group, r.shards)}
+	}
+	return nil
+}
