@@ -20,6 +20,8 @@ func FuzzAnswers(f *testing.F) {
 		// said again takes memory again.
 		`{"ok":true,"tasks":` + repeated("0", 4000) + `}`, `{"ok":true,"tasks":` + repeated("{}", 4000) + `}`, `{"tasks":` + repeated(`{"id":"","state":""}`, 8000) + `}`,
 		`{"ok":true,"overview":{"kinds":` + repeated("{}", 4000) + `}}`, `{"ok":true,"overview":{"workers":` + repeated("{}", 4000) + `}}`,
+		`{"ok":true,"overview":{"kinds":[{` + strings.Repeat(`"oldest":{},"waited":{},"ran":{},"oldest":null,"waited":null,"ran":null,"tenants":[{},{}],`, 100) + `"kind":"k"}]}}`,
+		`{"ok":true,"overview":{"kinds":` + repeated(`{"waited":{},"tenants":[{}]}`, 8000) + `}}`,
 		"{" + strings.Repeat(`"task":{"headers":{"":""},"keys":{}},"task":null,`, 100) + strings.Repeat(`"tasks":[{}],"tasks":null,"overview":{"workers":[{"kinds":[""]}]},"overview":null,`, 100) + `"ok":true}`,
 	} {
 		f.Add([]byte(text))

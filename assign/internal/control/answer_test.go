@@ -23,6 +23,7 @@ func repeated(element string, most int) string {
 func TestAListThatNoSchedulerMakesTakesNoMemory(t *testing.T) {
 	for _, place := range []string{
 		`{"ok":true,"tasks":%s}`, `{"ok":true,"TASKS":%s}`, `{"ok":true,"ta\u0073ks":%s}`, `{"tasks":[],"tasks":%s,"ok":true}`, `{"ok":true,"ending":%s}`,
+		`{"ok":true,"overview":{"kinds":[{"tenants":%s}]}}`,
 		`{"ok":true,"overview":{"kinds":%s}}`, `{"ok":true,"overview":{"workers":%s}}`, `{"ok":true,"overview":{"kinds":[],"workers":%s}}`,
 	} {
 		for _, element := range []string{`{}`, `0`, `""`, `null`, `[]`, `{"id":"","x":1}`, `{"id":"\\\"],"}`} {
@@ -49,7 +50,11 @@ func TestAnswersReadBack(t *testing.T) {
 	}
 	long := Answer{OK: true, Overview: &Overview{
 		Scheduler: "a", Epoch: 7, Ready: true, Trouble: "]",
-		Kinds: []Kind{{Kind: `"],[\`, Waiting: 1, Reasons: map[tasks.Reason]int{tasks.ReasonLabels: 1}}},
+		Kinds: []Kind{{
+			Kind: `"],[\`, Waiting: 1, Reasons: map[tasks.Reason]int{tasks.ReasonLabels: 1},
+			Oldest: &Oldest{ID: "]", Waiting: 7, Reason: tasks.ReasonLabels}, Waited: &Times{1, 2, 3}, Ran: &Times{4, 5, 6},
+			TenantCount: 9, Tenants: Tenants{{`"],[\`, 5}, {"", 4}},
+		}},
 		Workers: []Worker{{
 			Instance: "w", Session: 9, Labels: map[string]string{"a": ",", "b": "{"},
 			Kinds: []string{"k", "l"},

@@ -3,10 +3,10 @@ package fuzz
 // decoders are the functions that read what comes from outside: each with the target of its package
 // that comes to it, or with the reason why none needs to.
 var decoders = map[string]string{
-	"assign/decode":                       "FuzzValue",
-	"assign/readsJSON":                    "it is a type",
-	"assign/internal/client/Client.group": "it asks a server, and reads what it is given by ParseAfter and DecodeTally",
-	"assign/internal/client/claim.place":  "it asks a server, and reads what it is given by ParseKeys",
+	"assign/decode":                         "FuzzValue",
+	"assign/readsJSON":                      "it is a type",
+	"assign/internal/client/Client.groupOf": "it asks a server, and reads what it is given by ParseAfter and DecodeTally",
+	"assign/internal/client/claim.place":    "it asks a server, and reads what it is given by ParseKeys",
 	"assign/internal/client/Client.revive": "it asks a server, and reads what it is given by ParseKeys " +
 		"and DecodeOutcome",
 	"assign/internal/client/Client.stillOpen": "it asks a server whether a header is there, and reads " +
@@ -26,6 +26,7 @@ var decoders = map[string]string{
 	"assign/internal/control/Assembly.Add":                "FuzzPart",
 	"assign/internal/control/ReadAnswer":                  "FuzzAnswers",
 	"assign/internal/control/ReadQuery":                   "FuzzQuestions",
+	"assign/internal/control/Tenants.UnmarshalJSON":       "FuzzAnswers",
 	"assign/internal/control/listedKinds.UnmarshalJSON":   "FuzzAnswers",
 	"assign/internal/control/listedPlaces.UnmarshalJSON":  "FuzzAnswers",
 	"assign/internal/control/listedTasks.UnmarshalJSON":   "FuzzAnswers",
@@ -74,6 +75,7 @@ var decoders = map[string]string{
 	"assign/internal/record/Failures":                     "FuzzHeaders",
 	"assign/internal/client/parseBulkCursor":              "FuzzSubmitterHeaders",
 	"assign/internal/client/Client.withHeaders":           "it asks a server, and reads what it is given by HeadersOf",
+	"assign/internal/client/parseGroupCursor":             "it reads a number by strconv.ParseUint",
 	"assign/internal/client/parseRecurCursor":             "it reads a number by strconv.ParseUint",
 	"cmd/rolectl/internal/tasks/dueAt":                    "it reads a flag by time.Parse",
 	"cmd/rolectl/internal/tasks/moment":                   "it reads a flag by time.ParseDuration and time.Parse",
@@ -139,6 +141,7 @@ var decoders = map[string]string{
 	"dashboard/epochOf":            "it reads a number by strconv.ParseUint",
 	"dashboard/fragment.fill":      "it reads what a template has made, in which no foreign text has a NUL",
 	"dashboard/pageOf":             "it reads a number by strconv.Atoi",
+	"dashboard/groupOf":            "it cuts the id of a task",
 
 	"internal/protocol/tasks/recurring/nameOf": "it cuts an id, and the name is compared with those that are there",
 
