@@ -167,6 +167,10 @@ func TestOverviewSaysWhichTenantsWait(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		idle, err := assign.GetOverview(t.Context(), c)
+		if err != nil || len(idle.Kinds) != 0 || len(idle.IdleKinds) != 1 || idle.IdleKinds[0].Ran.Count != len(all) {
+			t.Errorf("with no open task: %+v, %v", idle, err)
+		}
 		if err := assign.PauseKind(t.Context(), c, "mail", "look again"); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,16 @@ type Overview struct {
 	// Omitted is how many workers are left out, because the answer would otherwise be larger than a
 	// message may be.
 	Omitted int `json:"omitted,omitempty"`
+	// IdleKinds are kinds of which no task is open, and some have ended during the last 5 to 10
+	// minutes. They are left out, too, if the answer would otherwise be too large.
+	IdleKinds []IdleKind `json:"idle_kinds,omitempty"`
+}
+
+// IdleKind is a kind without open tasks. Waited and Ran are as in KindOverview.
+type IdleKind struct {
+	Kind   string     `json:"kind"`
+	Waited *TaskTimes `json:"waited,omitempty"`
+	Ran    *TaskTimes `json:"ran,omitempty"`
 }
 
 // KindOverview is one kind that has open tasks, or is paused.
@@ -131,6 +141,9 @@ func overviewFrom(o *control.Overview) Overview {
 		for _, t := range k.Tenants {
 			last.Tenants = append(last.Tenants, TenantOverview(t))
 		}
+	}
+	for _, k := range o.Idle {
+		all.IdleKinds = append(all.IdleKinds, IdleKind{k.Kind, (*TaskTimes)(k.Waited), (*TaskTimes)(k.Ran)})
 	}
 	if o.Workers != nil {
 		all.Workers = make([]WorkerOverview, 0, len(o.Workers))

@@ -83,6 +83,10 @@ func tasksScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (any
 		for _, k := range o.Kinds {
 			d.Kinds = append(d.Kinds, kindRow{k, waitsOf(now.Name, o, k)})
 		}
+		for _, k := range o.IdleKinds {
+			row := assign.KindOverview{Kind: k.Kind, Waited: k.Waited, Ran: k.Ran}
+			d.Kinds = append(d.Kinds, kindRow{row, waitingKind{Namespace: now.Name, Kind: k.Kind}})
+		}
 	}
 	states := []assign.State{assign.StatePending, assign.StateRunning, assign.StateRetrying, assign.StateDelayed}
 	if s := q.Get("state"); s != "" {

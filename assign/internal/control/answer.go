@@ -84,6 +84,10 @@ func (l *listedWorkers) UnmarshalJSON(data []byte) error {
 	return readList(data, roomFor(data), (*[]Worker)(l))
 }
 
+func (l *Idle) UnmarshalJSON(data []byte) error {
+	return readList(data, min(MaxIdle, roomFor(data)), (*[]IdleKind)(l))
+}
+
 func (l *Tenants) UnmarshalJSON(data []byte) error {
 	return readList(data, MaxTenants, (*[]Tenant)(l))
 }

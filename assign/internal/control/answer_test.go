@@ -23,7 +23,7 @@ func repeated(element string, most int) string {
 func TestAListThatNoSchedulerMakesTakesNoMemory(t *testing.T) {
 	for _, place := range []string{
 		`{"ok":true,"tasks":%s}`, `{"ok":true,"TASKS":%s}`, `{"ok":true,"ta\u0073ks":%s}`, `{"tasks":[],"tasks":%s,"ok":true}`, `{"ok":true,"ending":%s}`,
-		`{"ok":true,"overview":{"kinds":[{"tenants":%s}]}}`,
+		`{"ok":true,"overview":{"kinds":[{"tenants":%s}]}}`, `{"ok":true,"overview":{"idle_kinds":%s}}`,
 		`{"ok":true,"overview":{"kinds":%s}}`, `{"ok":true,"overview":{"workers":%s}}`, `{"ok":true,"overview":{"kinds":[],"workers":%s}}`,
 	} {
 		for _, element := range []string{`{}`, `0`, `""`, `null`, `[]`, `{"id":"","x":1}`, `{"id":"\\\"],"}`} {
@@ -55,6 +55,7 @@ func TestAnswersReadBack(t *testing.T) {
 			Oldest: &Oldest{ID: "]", Waiting: 7, Reason: tasks.ReasonLabels}, Waited: &Times{1, 2, 3}, Ran: &Times{4, 5, 6},
 			TenantCount: 9, Tenants: Tenants{{`"],[\`, 5}, {"", 4}},
 		}},
+		Idle: Idle{{Kind: "i", Ran: &Times{7, 8, 9}}, {Kind: "j", Waited: &Times{1, 2, 3}}},
 		Workers: []Worker{{
 			Instance: "w", Session: 9, Labels: map[string]string{"a": ",", "b": "{"},
 			Kinds: []string{"k", "l"},

@@ -44,6 +44,20 @@ type Overview struct {
 	Kinds     []Kind   `json:"kinds"`
 	Workers   []Worker `json:"workers"`
 	Omitted   int      `json:"omitted,omitempty"`
+	Idle      Idle     `json:"idle_kinds,omitempty"`
+}
+
+// MaxIdle is how many kinds are told of which no task is open.
+const MaxIdle = 256
+
+// Idle are kinds of which no task is open, and some have ended lately.
+type Idle []IdleKind
+
+// IdleKind is one of them.
+type IdleKind struct {
+	Kind   string `json:"kind"`
+	Waited *Times `json:"waited,omitempty"`
+	Ran    *Times `json:"ran,omitempty"`
 }
 
 // Kind is a kind that has open tasks, or is paused.

@@ -78,8 +78,10 @@ func (g *gauges) measure(now time.Time) {
 // task waits the last measurement is old.
 func (g *gauges) detail(o *control.Overview, now time.Time) {
 	g.measure(now)
+	open := map[string]bool{}
 	for i := range o.Kinds {
 		k := &o.Kinds[i]
+		open[k.Kind] = true
 		waited, ran := g.timings.Of(now, k.Kind)
 		k.Waited, k.Ran = timesOf(waited), timesOf(ran)
 		if t, known := g.first[k.Kind]; known && k.Waiting > 0 {
@@ -90,6 +92,11 @@ func (g *gauges) detail(o *control.Overview, now time.Time) {
 			for _, c := range t.Top {
 				k.Tenants = append(k.Tenants, control.Tenant{Key: c.Key, Waiting: c.Items})
 			}
+		}
+	}
+	for _, kind := range g.timings.Kinds(now) {
+		if waited, ran := g.timings.Of(now, kind); !open[kind] {
+			o.Idle = append(o.Idle, control.IdleKind{Kind: kind, Waited: timesOf(waited), Ran: timesOf(ran)})
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package timings
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 const (
+	// MaxKinds is how many kinds are kept. Of more, the one that was noted the longest ago leaves.
+	MaxKinds = 256
 	// half is the length of half a window: percentiles are those of the last 5 to 10 minutes.
 	half = 5 * time.Minute
-	// maxKinds is how many kinds are kept. Of more, the one that was noted the longest ago leaves.
-	maxKinds = 256
 )
 
 // Book has the times of the kinds of one namespace. It belongs to one goroutine.
@@ -47,12 +51,18 @@ func (b *Book) Of(now time.Time, kind string) (waited, ran Summary) {
 	return sum(&t.waited), sum(&t.ran)
 }
 
+// Kinds are those that have times, by name.
+func (b *Book) Kinds(now time.Time) []string {
+	b.turn(now)
+	return slices.Sorted(maps.Keys(b.kinds))
+}
+
 // of returns the times of a kind to note something in.
 func (b *Book) of(now time.Time, kind string) *times {
 	b.turn(now)
 	t := b.kinds[kind]
 	if t == nil {
-		if len(b.kinds) >= maxKinds {
+		if len(b.kinds) >= MaxKinds {
 			b.evict()
 		}
 		t = &times{}

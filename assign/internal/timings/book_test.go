@@ -66,11 +66,14 @@ func TestOldTimesLeave(t *testing.T) {
 // TestKindsAreBounded: of many kinds those are kept that were noted last.
 func TestKindsAreBounded(t *testing.T) {
 	b, now := New(), time.Unix(1e9, 0)
-	for i := range 2 * maxKinds {
+	for i := range 2 * MaxKinds {
 		b.Waited(now, fmt.Sprint(i), time.Second)
 		b.Waited(now, "always", time.Second)
 	}
-	if len(b.kinds) != maxKinds || b.kinds["always"] == nil || b.kinds["0"] != nil {
+	if names := b.Kinds(now); len(names) != MaxKinds || !slices.IsSorted(names) {
+		t.Error(names)
+	}
+	if len(b.kinds) != MaxKinds || b.kinds["always"] == nil || b.kinds["0"] != nil {
 		t.Errorf("%d kinds", len(b.kinds))
 	}
 	if size := unsafe.Sizeof(times{}); size > 5<<10 {

@@ -26,6 +26,7 @@ var decoders = map[string]string{
 	"assign/internal/control/Assembly.Add":                "FuzzPart",
 	"assign/internal/control/ReadAnswer":                  "FuzzAnswers",
 	"assign/internal/control/ReadQuery":                   "FuzzQuestions",
+	"assign/internal/control/Idle.UnmarshalJSON":          "FuzzAnswers",
 	"assign/internal/control/Tenants.UnmarshalJSON":       "FuzzAnswers",
 	"assign/internal/control/listedKinds.UnmarshalJSON":   "FuzzAnswers",
 	"assign/internal/control/listedPlaces.UnmarshalJSON":  "FuzzAnswers",
