@@ -74,8 +74,8 @@ func (q *queries) handle(m *nats.Msg) {
 	}
 }
 
-// respond answers. An overview that does not fit into a message loses its tenants and idle kinds, and
-// then workers until it does.
+// respond answers. An overview that does not fit into a message loses its tenants and idle kinds,
+// and then workers until it does.
 func (q *queries) respond(to string, a control.Answer) {
 	most := q.out.MaxPayload()
 	data, err := json.Marshal(a)
