@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -67,13 +66,6 @@ type roleRow struct {
 	Alone bool   `json:"no_successor,omitempty"`
 	Late  bool   `json:"heartbeat_late,omitempty"`
 	Cells []cell `json:"line"`
-}
-
-// cell is the part of an instance in a role.
-type cell struct {
-	Instance string `json:"-"`
-	// Mark is leads, a place in line, none or out.
-	Mark string `json:"mark"`
 }
 
 // waitingKind is a kind of which tasks wait.
@@ -181,14 +173,7 @@ func trouble(r *roleNow) int {
 // table fills the rows, and the columns: the instances that take part in these roles.
 func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 	weight := map[string]int{} // how often an instance leads or is in line
-	part := map[string]map[string]bool{}
-	for i := range members {
-		m := &members[i].Info
-		part[m.Instance] = map[string]bool{}
-		for _, role := range m.Roles {
-			part[m.Instance][role] = true
-		}
-	}
+	part := partsIn(rows, members)
 	for _, r := range rows {
 		if r.Info.Leader != "" {
 			weight[r.Info.Leader] += 3
@@ -196,10 +181,8 @@ func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 		for _, c := range r.Info.Candidates {
 			weight[c.Instance] += 2
 		}
-		for instance, roles := range part {
-			if roles[r.Info.Role] {
-				weight[instance]++
-			}
+		for instance := range part[r.Info.Role] {
+			weight[instance]++
 		}
 	}
 	d.Instances = slices.Sorted(maps.Keys(weight))
@@ -228,13 +211,29 @@ func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 				c.Mark = "silent"
 			case n > 0:
 				c.Mark = strconv.Itoa(n)
-			case part[instance][info.Role]:
+			case part[info.Role][instance]:
 				c.Mark = "out"
 			}
 			row.Cells = append(row.Cells, c)
 		}
 		d.Roles = append(d.Roles, row)
 	}
+}
+
+// partsIn are the instances that take part in each of some roles.
+func partsIn(rows []*roleNow, members []findings.MemberFacts) map[string]map[string]bool {
+	part := make(map[string]map[string]bool, len(rows))
+	for _, r := range rows {
+		part[r.Info.Role] = map[string]bool{}
+	}
+	for i := range members {
+		for _, role := range members[i].Info.Roles {
+			if in := part[role]; in != nil { // one of many has a row
+				in[members[i].Info.Instance] = true
+			}
+		}
+	}
+	return part
 }
 
 // tasks counts those of a namespace.
@@ -282,43 +281,4 @@ func waitsOf(namespace string, o *assign.Overview, k assign.KindOverview) waitin
 		w.Why, w.Blocked = append(w.Why, reason{Reason: assign.ReasonPaused, Text: text, Fix: fix}), true
 	}
 	return w
-}
-
-// Say is the mark in words.
-func (c cell) Say() string {
-	switch c.Mark {
-	case "leads":
-		return c.Instance + " leads"
-	case "silent":
-		return c.Instance + " holds the role, and no heartbeat is seen"
-	case "out":
-		return c.Instance + " takes part, and would not lead now: it is paused, unhealthy or cooling down"
-	case "none":
-		return c.Instance + " is not a candidate"
-	}
-	return fmt.Sprintf("%s is number %s in line", c.Instance, c.Mark)
-}
-
-// Sign is the mark as one character.
-func (c cell) Sign() string {
-	switch c.Mark {
-	case "leads":
-		return "●"
-	case "silent":
-		return "◌"
-	case "out":
-		return "✖"
-	case "none":
-		return "–"
-	}
-	return c.Mark
-}
-
-// Class is the mark as a class of elements.
-func (c cell) Class() string {
-	switch c.Mark {
-	case "leads", "silent", "out", "none":
-		return c.Mark
-	}
-	return "inline"
 }
