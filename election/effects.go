@@ -250,7 +250,7 @@ func noticeEvent(meta event.Meta, notice protocol.Effect) event.Event {
 	case view.LeaderChanged:
 		return event.LeaderChanged{Meta: meta, Role: n.Role, Leader: n.Leader, Epoch: n.Epoch}
 	case view.RoleVacant:
-		return event.RoleVacant{Meta: meta, Role: n.Role, By: n.By, Reason: n.Reason}
+		return event.RoleVacant{Meta: meta, Role: n.Role, By: n.By, Reason: n.Reason, Epoch: n.Epoch}
 	case view.CandidatesChanged:
 		return event.CandidatesChanged{Meta: meta, Role: n.Role, Candidates: n.N}
 	case protocol.RoleStuck:

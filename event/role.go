@@ -93,6 +93,9 @@ type RoleVacant struct {
 	By string
 	// Reason is why the role is vacant, as the record or the end of the session says.
 	Reason string
+	// Epoch is that of the term that ended so, the last one if it was rotated; 0 if this process has
+	// not seen that term.
+	Epoch uint64
 }
 
 // RoleStuck reports that the work of an ended term has not returned within the drain timeout. The

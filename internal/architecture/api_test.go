@@ -10,8 +10,8 @@ import (
 
 // public are the packages that users import.
 var public = []string{
-	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "election", "electiontest", "event",
-	"fencing", "guard", "metrics", "roles",
+	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "election",
+	"election/electionotel", "electiontest", "event", "fencing", "guard", "metrics", "roles",
 }
 
 // TestPublicAPI compares what go doc shows of each public package with a file, so that a change of

@@ -112,9 +112,10 @@ var allowed = map[string][]string{
 		"election", "event", "fencing", "internal/bridge", "internal/mailbox", "internal/natsconn", "internal/natskv",
 		"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/workers",
 	},
-	"internal/natsconn": {"internal/mailbox", "internal/natskv"},
-	"assign/assignotel": {"assign"},
-	"electiontest":      {"election", "internal/bridge"},
+	"internal/natsconn":     {"internal/mailbox", "internal/natskv"},
+	"assign/assignotel":     {"assign"},
+	"election/electionotel": {"event"},
+	"electiontest":          {"election", "internal/bridge"},
 	"assigntest": {
 		"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun",
 		"internal/natstest",
@@ -183,7 +184,7 @@ var only = map[string][]string{
 		"examples/...", "bench/...", "cmd/rolectl/internal/dev",
 		"cmd/rolectl/internal/dryrun",
 	},
-	"go.opentelemetry.io/otel":  {"assign/assignotel"},
+	"go.opentelemetry.io/otel":  {"assign/assignotel", "election/electionotel"},
 	"github.com/robfig/cron/v3": {"assign/internal/record"},
 	"testing":                   {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
 }

@@ -184,12 +184,15 @@ func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R
 		return
 	}
 	v.last, r.gen = max(v.last, e.Revision), v.gen
-	was, held := r.Role, r.Held()
+	was, held, epoch := r.Role, r.Held(), uint64(0)
+	if held {
+		epoch = r.Revision
+	}
 	v.setRole(now, r, e.Revision, e.Form, e.Role, n)
 	v.ignored(e, record.RoleKey(r.Name), n)
 	written := was.Vacant && was.By == r.Role.By && was.Reason == r.Role.Reason // the same vacancy, again
 	if r.vacancy() > 0 && !written || r.Form == record.FormRemoved && held {
-		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason})
+		n.Notices = append(n.Notices, RoleVacant{r.Name, r.Role.By, r.Role.Reason, epoch})
 	}
 }
 

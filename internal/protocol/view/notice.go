@@ -16,7 +16,10 @@ type CandidatesChanged struct {
 	N    int
 }
 
-type RoleVacant struct{ Role, By, Reason string }
+type RoleVacant struct {
+	Role, By, Reason string
+	Epoch            uint64 // of the term that ended so, 0 if it was not seen
+}
 
 type MemberJoined struct {
 	Peer    record.Peer
