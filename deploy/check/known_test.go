@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/rolemanager/rolemanager/internal/exporter"
@@ -34,7 +35,11 @@ func known(t *testing.T) map[string][]string {
 			if found == nil {
 				t.Fatalf("not understood: %s", d)
 			}
-			all[found[1]] = append(strings.Split(found[2], ","), scraping...)
+			of := append(strings.Split(found[2], ","), scraping...)
+			all[found[1]] = of
+			if strings.HasSuffix(found[1], "_seconds") { // it may be a histogram
+				all[found[1]+"_bucket"] = append(slices.Clip(of), "le")
+			}
 		}
 	}
 	if len(all) < 40 {
@@ -52,78 +57,99 @@ var words = strings.NewReplacer("$__rate_interval", "5m", "$__range", "3h")
 // query asks Prometheus' parser about a query, and whether its metrics and labels are there.
 func query(t *testing.T, where, text string, known map[string][]string) {
 	t.Helper()
+	for _, fault := range faults(text, known) {
+		t.Errorf("%s: %s: %s", where, text, fault)
+	}
+}
+
+// faults are what is wrong with a query.
+func faults(text string, known map[string][]string) (all []string) {
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(words.Replace(text))
 	if err != nil {
-		t.Errorf("%s: %s: %v", where, text, err)
-		return
+		return []string{err.Error()}
 	}
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.VectorSelector:
-			has := ofSelector(t, where, n, known)
+			names := named(n)
+			if len(names) == 0 {
+				add("%s names no metric", n)
+			}
+			for _, name := range names {
+				if _, ok := known[name]; !ok {
+					add("there is no metric %s", name)
+				}
+			}
 			for _, m := range n.LabelMatchers {
-				if m.Name != labels.MetricName && !slices.Contains(has, m.Name) {
-					t.Errorf("%s: %s has no label %s", where, n, m.Name)
+				if m.Name != model.MetricNameLabel && !slices.Contains(below(n, known), m.Name) {
+					add("%s has no label %s", n, m.Name)
 				}
 			}
 		case *parser.AggregateExpr:
-			has := below(t, where, n.Expr, known)
 			for _, l := range n.Grouping {
-				if !slices.Contains(has, l) {
-					t.Errorf("%s: by %s, which %s does not have", where, l, n.Expr)
+				if !slices.Contains(below(n.Expr, known), l) {
+					add("by %s, which %s does not have", l, n.Expr)
 				}
 			}
 		case *parser.BinaryExpr:
 			if n.VectorMatching == nil {
 				return nil
 			}
-			left, right := below(t, where, n.LHS, known), below(t, where, n.RHS, known)
 			for _, l := range n.VectorMatching.MatchingLabels {
-				if !slices.Contains(left, l) || !slices.Contains(right, l) {
-					t.Errorf("%s: on %s, which a side of %s does not have", where, l, n)
+				if !slices.Contains(below(n.LHS, known), l) || !slices.Contains(below(n.RHS, known), l) {
+					add("on %s, which a side of %s does not have", l, n)
 				}
 			}
 		}
 		return nil
 	})
+	return all
 }
 
 // below are the labels of the metrics in a part of a query.
-func below(t *testing.T, where string, part parser.Node, known map[string][]string) (has []string) {
-	t.Helper()
+func below(part parser.Node, known map[string][]string) (has []string) {
 	parser.Inspect(part, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
-			has = append(has, ofSelector(t, where, s, known)...)
+			for _, name := range named(s) {
+				has = append(has, known[name]...)
+			}
 		}
 		return nil
 	})
 	return has
 }
 
-// ofSelector are the labels of the metrics that a selector names.
-func ofSelector(t *testing.T, where string, s *parser.VectorSelector, known map[string][]string) (has []string) {
-	t.Helper()
+// named are the metrics that a selector names: one, or several with bars between them.
+func named(s *parser.VectorSelector) (names []string) {
 	for _, m := range s.LabelMatchers {
-		if m.Name != labels.MetricName {
-			continue
-		}
-		for name := range strings.SplitSeq(m.Value, "|") {
-			of, ok := known[name]
-			if !ok {
-				if bucket, is := strings.CutSuffix(name, "_bucket"); is {
-					if of, ok = known[bucket]; ok {
-						of = append(slices.Clone(of), "le")
-					}
-				}
-			}
-			if !ok {
-				t.Errorf("%s: there is no metric %s", where, name)
-			}
-			has = append(has, of...)
+		if m.Name == model.MetricNameLabel {
+			names = append(names, strings.Split(m.Value, "|")...)
 		}
 	}
-	if has == nil {
-		t.Errorf("%s: %s names no metric", where, s)
+	return names
+}
+
+// TestFaults: what is wrong with a query is found.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	known := known(t)
+	for text, fault := range map[string]string{
+		`election_is_leader`: "",
+		`rate(election_heartbeat_duration_seconds_bucket{le="1"}[5m])`: "",
+		`{__name__=~"election_epoch|roles_epoch"}`:                     "",
+		`sum by (role) (`:                             "parse error",
+		`election_leaders`:                            "no metric election_leaders",
+		`{role="x"}`:                                  "names no metric",
+		`election_is_leader{rolle="x"}`:               "no label rolle",
+		`rate(election_transitions_total_bucket[5m])`: "no metric election_transitions_total_bucket",
+		`sum by (leader) (election_is_leader)`:        "by leader",
+		`roles_epoch > on (leader) roles_leader_info`: "on leader",
+		`{__name__=~"election_epoch|roles_epochs"}`:   "no metric roles_epochs",
+	} {
+		found := faults(text, known)
+		if (len(found) == 0) != (fault == "") || !strings.Contains(strings.Join(found, "; "), fault) {
+			t.Errorf("%s: %q, want %q", text, found, fault)
+		}
 	}
-	return has
 }
