@@ -31,7 +31,9 @@ type Config struct {
 	// Slots is how many handlers run at once in this process. Default 4 for each processor, minimum
 	// 1, maximum 4096.
 	Slots int
-	// Labels are published in the member record.
+	// Labels are published in the member record. A kind with [Labels] runs only where they match. Two
+	// of them also say what may be lost at once: workers with the same label "host", or the same
+	// "zone", that are lost within a TTL count as one loss, for which no task is suspected.
 	Labels map[string]string
 	// SchedulerWorks says whether a process takes tasks while it leads the role itself. Default
 	// true (nil).

@@ -21,7 +21,8 @@ import (
 // The call is not atomic, and continues where an earlier one of the same name was interrupted: give
 // the same inputs. A group of which members are missing 24 hours after its submission ends as
 // [StateCancelled], with the cause unclosed. Outcomes of members and of the completion are kept for
-// 24 hours at least. For that time the name belongs to this group.
+// 24 hours at least. For that time the name belongs to this group, and for as long as one of its
+// members is kept.
 //
 // A member that is requeued after it has ended counts as it has ended first. To cancel the
 // completion does not cancel the members: use [CancelAll] with the prefix "group/<name>/".

@@ -1,6 +1,7 @@
 package assign_test
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,5 +41,19 @@ func TestNameOfAGroupWhoseDeadMembersAreKept(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "group/g/4 ") || !strings.Contains(err.Error(), until) {
 			t.Errorf("%v does not name the task and %s", err, until)
 		}
+		if st, err := assign.Get(ctx, c, g.ID()); !errors.Is(err, assign.ErrTaskNotFound) {
+			t.Errorf("a group is stored that cannot be complete: %+v, %v", st, err)
+		}
+		time.Sleep(30 * 24 * time.Hour) // the dead members have left, too
+		leader(t, newNode(t, s, "b", groupWork(t, &completions)))
+		again, err := submit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := again.Wait(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkGroup(t, out, 5)
 	})
 }

@@ -330,3 +330,9 @@ func TestLeadAt(t *testing.T) {
 		}
 	}
 }
+
+func TestOnHost(t *testing.T) {
+	if c := onHost("node-1", "north"); c.Labels["host"] != "node-1" || c.Labels["zone"] != "north" {
+		t.Errorf("%+v", c)
+	}
+}

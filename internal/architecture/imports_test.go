@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 		"internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 		"internal/protocol/tasks/streamclock",
 	},
+	"internal/protocol/tasks/gaps":        {},
 	"internal/protocol/tasks/gather":      {"internal/protocol/record"},
 	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
@@ -97,7 +98,8 @@ var allowed = map[string][]string{
 		"assign/internal/taskerr", "assign/internal/timings", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
-		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
+		"internal/protocol/tasks/gaps", "internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
+		"internal/protocol/tasks/workers",
 	},
 	"assign/internal/sealed":  {"assign/internal/record", "assign/internal/taskerr"},
 	"assign/keyring":          {"assign"},
@@ -192,8 +194,8 @@ var only = map[string][]string{
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/spread",
-	"internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gather",
-	"internal/protocol/tasks/groups",
+	"internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gaps",
+	"internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
 	"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 	"internal/protocol/tasks/streamclock",
 	"internal/protocol/tasks/unique", "internal/protocol/tasks/workers",

@@ -27,6 +27,20 @@ type Entry struct {
 	Marker bool
 }
 
+// WrittenOver is the revision of the record of the same key that this one has taken the place of,
+// if its writer has made that the condition; 0 if the writer had another condition or none, or knew
+// of no record.
+func (e *Entry) WrittenOver() uint64 {
+	if len(e.Header[headerExpect]) == 0 || len(e.Header[headerExpectOnSubject]) > 0 {
+		return 0
+	}
+	revision, err := strconv.ParseUint(e.Header[headerExpect][0], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
 // KeptUntil is when the server removes the record, unless it is written again; zero for never, or
 // if it was read without its headers.
 func (e *Entry) KeptUntil() time.Time {

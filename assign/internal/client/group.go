@@ -94,6 +94,11 @@ func (c *Client) BeginGroup(ctx context.Context, s *Submission, data []byte) (h 
 		s.Refuse("a group of %d tasks: use %d at most, or raise max_payload of the server, which is %d", size,
 			max(0, (most-record.Headroom/2-256)*3/2), most)
 	}
+	if s.Fault == nil {
+		if err := c.vacant(ctx, l, s.ID); err != nil {
+			return h, 0, err
+		}
+	}
 	if h, err = c.Submit(ctx, s, data); err != nil {
 		return h, 0, err
 	}
@@ -120,6 +125,49 @@ func (c *Client) BeginGroup(ctx context.Context, s *Submission, data []byte) (h 
 	}
 }
 
+// looked is how many members of an earlier group are looked for of those that have not succeeded.
+const looked = 32
+
+// vacant reports whether a group may have a name, before anything of it is stored: of an earlier
+// group that had it, whose completion has left, members may be kept still. Not all of them are
+// looked for; JoinGroup finds the others.
+func (c *Client) vacant(ctx context.Context, l *line, completion string) error {
+	e, err := c.look(ctx, l, record.TallyKey+completion)
+	if err != nil || e.Revision == 0 || e.Marker {
+		return taskerr.Doing(c.offline(err), "submit %s", completion)
+	}
+	t, err := record.DecodeTally(e.Value)
+	if err != nil {
+		return nil // of a later version
+	}
+	place, err := c.look(ctx, l, record.QueueKey+completion)
+	if err != nil || place.Revision > 0 && !place.Marker { // the group exists
+		return taskerr.Doing(c.offline(err), "submit %s", completion)
+	}
+	tally := groups.NewTally(t.Size)
+	tally.Merge(t.Closed, t.Fates)
+	members := tally.Failed(looked)
+	for i := range t.Size {
+		if f := tally.Fate(i); f == groups.Done || f == groups.Open {
+			members = append(members, i)
+			if len(members) >= 2*looked {
+				break
+			}
+		}
+	}
+	for _, i := range members {
+		id := groups.MemberID(completion, i)
+		e, err := c.look(ctx, l, record.QueueKey+id)
+		if err != nil {
+			return taskerr.Doing(c.offline(err), "submit %s", completion)
+		}
+		if e.Revision > 0 && !e.Marker {
+			return keptInGroup(id, &e)
+		}
+	}
+	return nil
+}
+
 // JoinGroup submits a member behind a revision. A record that was there before is of another group.
 func (c *Client) JoinGroup(ctx context.Context, s *Submission, data []byte, after uint64) error {
 	h, err := c.Submit(ctx, s, data)
@@ -134,7 +182,7 @@ func (c *Client) JoinGroup(ctx context.Context, s *Submission, data []byte, afte
 	if err != nil {
 		return taskerr.Doing(c.offline(err), "submit %s", s.ID)
 	}
-	if e.Revision > 0 && e.Revision < after {
+	if of := record.SubmissionOf(e.Header); e.Revision > 0 && e.Revision < after || of > 0 && of < after {
 		return keptInGroup(s.ID, &e)
 	}
 	return nil

@@ -108,6 +108,24 @@ func EndedAt(e *natskv.Entry) time.Time {
 	return e.Time
 }
 
+// headerSubmission is the revision of the submission of which a record is the outcome. Outcomes of
+// groups have it: a later group of the same name must not count them.
+const headerSubmission = "Task-Submission"
+
+// SubmissionHeader says of which submission a record is the outcome.
+func SubmissionHeader(revision uint64) natskv.Field {
+	return natskv.Field{Name: headerSubmission, Value: strconv.FormatUint(revision, 10)}
+}
+
+// SubmissionOf is the revision of the submission that has ended with an outcome, 0: not known.
+func SubmissionOf(h nats.Header) uint64 {
+	revision, err := strconv.ParseUint(First(h[headerSubmission]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
 // Restay is the write that makes an outcome stay, or leave after its retention. ok is false if the
 // outcome is so already.
 func Restay(e *natskv.Entry, stay bool) (op natskv.Write, ok bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gaps"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
@@ -25,6 +26,7 @@ type applier struct {
 	declared  *declarations
 
 	policies policies
+	gaps     gaps.Reading
 	sealed   uint64 // revision of the last seal of ours that the stream has shown
 
 	// These come thousands of times a second. One event that is used again costs no memory.
@@ -43,6 +45,11 @@ func newApplier(t *term, l loop, fence func(error), out sender, p *payloads, d *
 
 // applyRecord gives the rules one record.
 func (a *applier) applyRecord(e *natskv.Entry) {
+	over := uint64(0)
+	if a.gaps.Any() {
+		over = e.WrittenOver()
+	}
+	a.gaps.Read(e.Revision, over)
 	if e.Key == record.SealKey {
 		a.applySeal(e)
 		return
@@ -98,12 +105,13 @@ func (a *applier) applySeal(e *natskv.Entry) {
 	if err != nil { // not a seal at all: the present scheduler writes a new one
 		a.ignored(e, err)
 	}
-	ours := s.Mark == a.mark
+	ours, missed := s.Mark == a.mark, uint64(0)
 	if ours {
-		a.sealed = e.Revision
+		a.sealed, missed = e.Revision, a.gaps.Seal()
 	}
 	a.step(tasks.SealSeen{
 		Revision: e.Revision, Stored: e.Time, Epoch: s.Epoch, Ours: ours, Clean: s.Clean, Since: s.Since, Doubted: s.Doubted,
+		Missed: missed,
 	})
 }
 
@@ -116,6 +124,7 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		if a.settled.Kept || !a.rules.Ready() || strings.HasPrefix(id, groups.Prefix) {
 			// it matters to tasks that wait for it, to its group, and to workers that still run the task
 			a.settled.Status, a.settled.Attempt = record.EndedAs(e)
+			a.settled.Of = record.SubmissionOf(e.Header)
 			keys, err := record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
 			a.settled.Keyed = err == nil && keys != nil && keys.Unique != ""
 		}

@@ -88,6 +88,7 @@ func (m *members) apply() {
 		list = append(list, tasks.Member{
 			Instance: x.Instance, Session: x.Session, Described: x.Described, Works: works, Draining: x.Draining,
 			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Build: place.Build, Own: x.Session == own,
+			Shares: shares(place.Labels),
 		})
 	}
 	m.step(tasks.Members{List: list})
@@ -113,6 +114,16 @@ func (m *members) apply() {
 	if len(m.peers) > 2*len(all)+64 {
 		m.peers.keep(m.rules.Sessions())
 	}
+}
+
+// shares is what a worker may be lost with, by its labels.
+func shares(labels map[string]string) (all []string) {
+	for _, name := range [...]string{"host", "zone"} {
+		if value := labels[name]; value != "" {
+			all = append(all, name+" "+value)
+		}
+	}
+	return all
 }
 
 // unanswered has the session of a worker ended that does not answer, if it is idle.

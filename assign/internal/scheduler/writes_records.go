@@ -2,10 +2,12 @@ package scheduler
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
 // outcome stores the end of a task. A dead task keeps its input if the input can be stored; else it
@@ -26,6 +28,9 @@ func (q *writeQueue) outcome(e tasks.WriteOutcome, input *record.Submitted) {
 
 func outcomeRecord(e tasks.WriteOutcome, input *record.Submitted) natskv.Write {
 	header, data := record.EncodeOutcome(e.Kind, e.Outcome, record.UnpackTrace(e.Tag), input)
+	if strings.HasPrefix(e.ID, groups.Prefix) {
+		header = append(header, record.SubmissionHeader(e.Revision))
+	}
 	op := natskv.Write{Key: record.QueueKey + e.ID, Value: data, Header: header, TTL: e.Retention}
 	if e.Kept {
 		op.TTL, op.Header = 0, append(op.Header, record.KeptHeader(e.Retention))

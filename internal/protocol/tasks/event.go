@@ -40,7 +40,8 @@ type (
 	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and
 	// the Attempt that it names count as long as the books are not complete; zero: not known. Kept
 	// says that it stays until it is released: then its Status is known. Keyed says that a
-	// submission with a unique key may be about to replace it.
+	// submission with a unique key may be about to replace it. Of is the submission that has ended,
+	// 0: not known; it is known of members of groups.
 	Settled struct {
 		ID       string
 		Revision uint64
@@ -48,6 +49,7 @@ type (
 		Attempt  Attempt
 		Kept     bool
 		Keyed    bool
+		Of       uint64
 	}
 
 	// Tallied is the record of a group that the stream delivered, stored at Stored: what became of
@@ -152,7 +154,9 @@ type (
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.
 	// Ours says that it is one of this scheduler's own, Clean that the term of the scheduler that
 	// wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and
-	// Doubted what that one has left of its doubts, see Scheduler.Doubted.
+	// Doubted what that one has left of its doubts, see Scheduler.Doubted. Missed is the first of our
+	// seals before this one when something stood in the stream that the reading may have missed, and
+	// all that has taken its place; 0 for none.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
@@ -161,6 +165,7 @@ type (
 		Clean    bool
 		Since    uint64
 		Doubted  uint64
+		Missed   uint64
 	}
 
 	// CaughtUp says that all that stood in the stream when the reading began has been delivered.
@@ -271,6 +276,8 @@ type Member struct {
 	Kinds            []string
 	Labels           map[string]string
 	Build            string // of what decodes its inputs, "": as no other
+	// Shares names what may be lost with all workers that have it: the host, the zone.
+	Shares []string
 }
 
 // Verdict is a worker's answer to one assignment.

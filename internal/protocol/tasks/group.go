@@ -50,14 +50,20 @@ func (s *Scheduler) endGroup(t *task) {
 	}
 }
 
-// tellGroup takes down what has become of a task, if it is a member of a group that is open.
-func (s *Scheduler) tellGroup(id string, f groups.Fate) {
+// tellGroup takes down what has become of a task, if it is a member of a group that is open. of is
+// its submission, 0: not known.
+//
+// Invariant: what was submitted before the completion is a member of an earlier group of that name.
+// Its end may have been written again since. Neither does that a record is gone say that a member
+// has ended which was not submitted so far.
+func (s *Scheduler) tellGroup(id string, f groups.Fate, of uint64) {
 	if len(s.groups) == 0 {
 		return
 	}
 	completion, index, ok := groups.MemberOf(id)
 	g := s.groups[completion]
-	if !ok || g == nil {
+	if !ok || g == nil || of > 0 && of < s.tasks.get(completion).revision ||
+		f == groups.Lost && g.tally.Fate(index) == groups.Unseen {
 		return
 	}
 	g.tally.Set(index, f)

@@ -180,3 +180,24 @@ func TestManyGroupsAreRecordedInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersOfAnEarlierGroupDoNotCount: their outcomes may be written again behind the completion
+// of the present one. And that nothing is left of one says nothing.
+func TestMembersOfAnEarlierGroupDoNotCount(t *testing.T) {
+	for name, end := range map[string]Event{
+		"it has ended":      Settled{ID: "group/g/0", Revision: 20, Status: StatusSucceeded, Of: 1},
+		"nothing is left":   Settled{ID: "group/g/0", Revision: 20},
+		"its place is free": Reserved{ID: "group/g/0", Revision: 20},
+	} {
+		b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+		b.revision = 9
+		b.submitGroup("group/g", 1, 0)
+		if w, told := find[WriteTally](append(b.step(end), b.pass(tallyEvery)...)); told {
+			t.Errorf("%s: %+v", name, w)
+		}
+		b.revision = 29
+		b.submit("group/g/0", Policy{}, nil)
+		effects := b.storeAll(b.accept(b.pass(0), "group/g/0"))
+		b.recordGroup(effects, groups.Done)
+	}
+}

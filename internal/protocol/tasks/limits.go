@@ -101,6 +101,10 @@ func (s *Scheduler) keyQueueOf(t *task, key string) *keyQueue {
 
 func (s *Scheduler) park(t *task) {
 	s.move(t, parked)
+	s.addParked(t)
+}
+
+func (s *Scheduler) addParked(t *task) {
 	n := s.keyQueueOf(t, t.limit())
 	n.parked.Add(t, t.turn(s))
 	if n.place == 0 {

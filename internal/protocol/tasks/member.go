@@ -21,7 +21,9 @@ type worker struct {
 	kinds    []string
 	labels   map[string]string
 	build    string
-	foreign  bool // neither does its record name this namespace, nor is it unknown whether it will
+	shares   []string
+	since    Instant // when it came
+	foreign  bool    // neither does its record name this namespace, nor is it unknown whether it will
 
 	synced bool
 	asked  Instant // when to ask it again what it holds
@@ -96,6 +98,7 @@ func (e Members) apply(s *Scheduler) {
 			}
 			w = &worker{
 				session: m.Session, instance: m.Instance, hash: hashOf(m.Instance), drained: s.drained[m.Instance],
+				since: s.now,
 			}
 			if n := len(s.workerList); n > 0 {
 				w.order = s.workerList[n-1].order + 1
@@ -106,6 +109,7 @@ func (e Members) apply(s *Scheduler) {
 		}
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
+		w.shares = m.Shares
 		w.draining = w.draining || m.Draining // for good: the session is being closed
 		build := cmp.Or(m.Build, "of "+m.Instance)
 		if works != w.works || w.build != build || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) ||
@@ -137,6 +141,9 @@ func (e Dead) apply(s *Scheduler) {
 			_, suspect := s.accused(t)
 			ran.add(t, s.now.Sub(t.run.began), suspect)
 		}
+	}
+	if !e.Closed {
+		s.excuse(&ran, s.falls(w, &ran))
 	}
 	s.lose(&ran)
 }

@@ -23,7 +23,7 @@ func (e Opaque) apply(s *Scheduler) {
 	}
 	s.opaque[e.ID] = o
 	s.instances.Add(e.ID)
-	s.tellGroup(e.ID, groups.Open)
+	s.tellGroup(e.ID, groups.Open, e.Revision)
 }
 
 // stands reports whether a task is open, and at which revision its submission stands.

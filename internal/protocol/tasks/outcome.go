@@ -207,7 +207,7 @@ func (s *Scheduler) noted(t *task) {
 func (s *Scheduler) ended(t *task, out *Outcome) {
 	s.emit(Completed{t.policy.Kind, *out})
 	s.tellEnded(t, out)
-	s.tellGroup(t.id(), fateOf(out.Status))
+	s.tellGroup(t.id(), fateOf(out.Status), t.revision)
 	s.close(t)
 	s.ending(t)
 }

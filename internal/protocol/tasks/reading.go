@@ -40,7 +40,7 @@ func (e Settled) apply(s *Scheduler) {
 	if !s.unreadable(e.ID) {
 		s.keeps(&e)
 	}
-	s.tellGroup(e.ID, fateOf(e.Status))
+	s.tellGroup(e.ID, fateOf(e.Status), e.Of)
 }
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest

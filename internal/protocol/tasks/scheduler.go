@@ -100,6 +100,7 @@ type Scheduler struct {
 	tallyAt Instant           // when their records are looked after next
 
 	suspects  map[string]suspicion // by task
+	fallen    map[string]*fall     // lost workers, by what they have shared with others
 	undecoded map[string]undecoded // likewise
 	lonely    []lonely             // those of them that wait for another worker, in the order of their times
 
@@ -137,8 +138,9 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 			First: pause, Most: max(pause, maxUnasked), Tell: max(cfg.LossTime, cfg.AnswerTime),
 		}),
 		early: map[held]Done{}, hints: map[held]Progressed{}, begun: map[string]begun{}, writes: map[uint64]*write{},
-		erasing: map[string]int{}, suspects: map[string]suspicion{}, undecoded: map[string]undecoded{},
-		edges: groups.NewEdges(), stays: map[string]Status{}, groups: map[string]*group{},
+		erasing: map[string]int{}, suspects: map[string]suspicion{}, fallen: map[string]*fall{},
+		undecoded: map[string]undecoded{},
+		edges:     groups.NewEdges(), stays: map[string]Status{}, groups: map[string]*group{},
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }

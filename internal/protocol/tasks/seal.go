@@ -22,7 +22,10 @@ type seal struct {
 	since    uint64 // the one that its term began with
 
 	second bool    // one more is wanted before anything is written, see sealed
-	former uint64  // the one before it: of what was stored before that, nothing has escaped the reading
+	third  uint64  // how many were wanted after the second, since something may have been missed
+	from   uint64  // the first of them
+	former uint64  // the one before the last: of what was stored before that, nothing has escaped the reading
+	unsure bool    // what stood before the first may have been missed all the same
 	valid  uint64  // the revision under which writes go out, 0: none, and one is wanted
 	write  uint64  // the attempt in flight, 0: none
 	retry  Instant // not before this is another attempt made
@@ -90,7 +93,7 @@ func (e SealSeen) apply(s *Scheduler) {
 		s.end(Fenced{By: e.Epoch})
 	case !s.caughtUp:
 	case e.Ours && e.Epoch == s.epoch:
-		s.sealed(e.Revision)
+		s.sealed(&e)
 	default:
 		s.renew()
 	}
@@ -107,20 +110,44 @@ func (e SealSeen) apply(s *Scheduler) {
 // So a second one is awaited whenever somebody's outcome may have escaped us: in the beginning, and
 // after one of our own about which nothing is known. Afterwards only we end tasks, so nothing is
 // submitted again that we have not ended.
-func (s *Scheduler) sealed(revision uint64) {
+//
+// Outcomes are written again without a seal: a deposed scheduler has them stay and leave, and a
+// client does so before it submits a task with a unique key again. So the record in the outcome's
+// place may be replaced, too, before the reading comes to it, and that may be behind our second
+// seal. Package gaps tells whether that can have been, and then one more seal is awaited, until it
+// cannot.
+//
+// If nobody can tell after very many, we begin all the same. But then the outcome of a task that
+// was submitted before the seals is written only over its own submission: so no second one is
+// stored, and no later submission is lost.
+func (s *Scheduler) sealed(e *SealSeen) {
 	l, all := &s.seal, s.outstanding()
 	l.fails = 0
-	if l.second = !l.second && (!s.settled || slices.ContainsFunc(all, (*write).doubtful)); l.second {
-		l.former = revision
+	missed := l.second && e.Missed != 0 && e.Missed <= l.from
+	switch {
+	case !l.second:
+		l.third, l.from = 0, e.Revision
+		l.second = !s.settled || slices.ContainsFunc(all, (*write).doubtful)
+	case missed && l.third < mostSeals:
+		l.third++
+	default:
+		l.second = false
+		l.unsure = l.unsure || missed && !s.settled
+	}
+	if l.second {
+		l.former = e.Revision
 		s.tendSeal()
 		return
 	}
-	l.valid = revision
+	l.valid = e.Revision
 	foreign := l.foreign
 	l.foreign = false
 	clear(s.erasing) // copies of those are refused from now on
+	if !s.settled {
+		s.first = e.Revision
+	}
 	if !s.settled && s.began != 0 {
-		s.first, s.reading = revision, s.now.Sub(s.began)
+		s.reading = s.now.Sub(s.began)
 	}
 	for _, w := range all {
 		if w.refused && !foreign {
@@ -128,17 +155,22 @@ func (s *Scheduler) sealed(revision uint64) {
 			continue
 		}
 		w.refused = false
+		w.again = w.again || missed && w.doubtful()
 		s.send(w)
 	}
 	if !s.settled {
 		s.settled = true
 		s.before = l.doubted
 		if l.crashed {
-			s.before = revision
+			s.before = e.Revision
 		}
 		s.tidy()
 	}
 }
+
+// mostSeals is how many more are written until what may have been missed is left open. Each takes a
+// round trip, and what makes one more necessary is a record that is written twice within it.
+const mostSeals = 256
 
 // sealWritten is the outcome of the seal. The stream confirms one that was won, and then has also
 // shown all that came before; it explains one that was refused, and resolves one that is unknown.

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -21,6 +22,13 @@ import (
 // was lost. Its blame stays, and is halved with each loss of an attempt that has stored a
 // checkpoint: a task that advances is not what takes workers down. So all losses of a task have a
 // bound too.
+//
+// Where a worker says which host it is on, or what else it shares with others, see Member.Shares,
+// two that are lost within the time in which a loss is known count as one loss, and make no
+// suspects: the host was lost, and none of their tasks has taken it down. That holds for what had
+// begun when the first was known to be lost, and for what the second was sent and has never
+// answered. Both may have died of what the second one has begun later. A task that has lost as many
+// workers as it may be blamed for is not excused any more: some tasks take their host down.
 //
 // Those that had run for a shorter time are parted from those that had run longer, and are tried
 // first: so nobody waits for much longer than it had run itself.
@@ -86,6 +94,63 @@ func (s *Scheduler) lose(l *loss) {
 	}
 }
 
+// fall is the first of the workers that were lost of those that share something.
+type fall struct {
+	id     uint64               // of the loss
+	at     Instant              // when it was known
+	before map[string]suspicion // what was held against its tasks until then
+}
+
+// falls takes note of a lost worker, and returns the one before it with which it counts as one.
+func (s *Scheduler) falls(w *worker, l *loss) (with *fall) {
+	if len(w.shares) == 0 {
+		return nil
+	}
+	maps.DeleteFunc(s.fallen, func(_ string, f *fall) bool { return s.now.Sub(f.at) > s.cfg.LossTime })
+	now := &fall{id: l.id, at: s.now, before: map[string]suspicion{}}
+	for _, x := range l.list {
+		now.before[x.t.id()] = s.suspects[x.t.id()]
+	}
+	for _, what := range w.shares {
+		f := s.fallen[what]
+		if f == nil || f.at < w.since { // it has come after that
+			s.fallen[what] = now
+		} else if with == nil || f.at < with.at {
+			with = f
+		}
+	}
+	return with
+}
+
+// excuse makes the tasks of a lost worker wait again that have not taken it down, since another one
+// was lost beside it. No suspicion is left against those of that one either. (A scheduler that
+// takes over before their next notes finds the earlier ones.)
+func (s *Scheduler) excuse(l *loss, with *fall) {
+	if with == nil {
+		return
+	}
+	var excused []lostTask
+	l.list = slices.DeleteFunc(l.list, func(x lostTask) bool {
+		if (x.ran < s.now.Sub(with.at) && x.t.phase != pushed) || int(x.t.crashes) >= s.budget(x.t) {
+			delete(with.before, x.t.id()) // it may have taken down both
+			return false
+		}
+		excused = append(excused, x)
+		return true
+	})
+	for _, id := range slices.Sorted(maps.Keys(with.before)) {
+		t := s.tasks.get(id)
+		if t != nil && s.suspects[id].group>>2 == with.id && int(t.crashes) <= s.budget(t) {
+			s.hold(t, with.before[id])
+		}
+	}
+	clear(with.before)
+	l.alone = l.alone && len(excused) == 0
+	for _, x := range excused {
+		s.again(x.t, Retry{Crashes: 1}, CauseWorkerLost, x.outcome(), nil)
+	}
+}
+
 // group names one of the groups that a loss makes.
 func (l *loss) group(n uint64) uint64 { return l.id<<2 | n }
 
@@ -94,12 +159,12 @@ func (s *Scheduler) suspect(x lostTask, group uint64, wait time.Duration) {
 	now := s.suspects[x.t.id()]
 	now.group, now.ran = group, x.ran
 	s.suspects[x.t.id()] = now
-	out := Outcome{Cause: CauseWorkerLost, Attempt: x.t.attempt, Tries: x.t.tries() + 1, Instance: x.instance}
-	if wait > 0 {
-		s.again(x.t, Retry{Crashes: 1, Wait: wait}, CauseWorkerLost, out, nil)
-		return
-	}
-	s.again(x.t, Retry{Crashes: 1}, CauseWorkerLost, out, nil)
+	s.again(x.t, Retry{Crashes: 1, Wait: max(wait, 0)}, CauseWorkerLost, x.outcome(), nil)
+}
+
+// outcome is how the attempt of a lost worker has ended.
+func (x *lostTask) outcome() Outcome {
+	return Outcome{Cause: CauseWorkerLost, Attempt: x.t.attempt, Tries: x.t.tries() + 1, Instance: x.instance}
 }
 
 // against adds the suspicion of a task to its note.
@@ -267,20 +332,34 @@ func (s *Scheduler) suspectKey(t *task, group uint64) string {
 
 // recallSuspicion takes over what an earlier scheduler has noted.
 func (s *Scheduler) recallSuspicion(t *task, r Retry) {
-	if r.Group != 0 || r.Blame != 0 {
-		s.suspects[t.id()] = suspicion{r.Group, r.Ran, r.Blame}
+	s.hold(t, suspicion{r.Group, r.Ran, r.Blame})
+}
+
+// hold makes that what is held against a task.
+func (s *Scheduler) hold(t *task, x suspicion) {
+	if x.group != 0 || x.blame != 0 {
+		s.suspects[t.id()] = x
 	} else if len(s.suspects) > 0 {
 		delete(s.suspects, t.id())
 	}
-	if s.keyOf(t) == t.class.key {
-		return
-	}
-	if t.phase != waiting {
+	switch {
+	case t.run != nil && t.run.hasSlot: // it gets the class when its worker has it no more
+		s.tried(t.run.worker)
+	case s.keyOf(t) == t.class.key:
+	case t.phase == waiting:
+		t.class.remove(t)
+		s.leftClass(t)
 		s.reclass(t)
-		return
+		t.class.add(s, t)
+	case t.phase == parked:
+		s.leftParked(t)
+		s.reclass(t)
+		if s.limits[t.limit()].full(t) {
+			s.addParked(t)
+		} else {
+			s.stand(t)
+		}
+	default:
+		s.reclass(t)
 	}
-	t.class.remove(t)
-	s.leftClass(t)
-	s.reclass(t)
-	t.class.add(s, t)
 }

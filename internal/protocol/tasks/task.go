@@ -98,7 +98,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 	s.tasks.add(t)
 	s.instances.Add(e.ID)
 	s.edges.Set(e.ID, groups.Unknown)
-	s.tellGroup(e.ID, groups.Open)
+	s.tellGroup(e.ID, groups.Open, e.Revision)
 	s.holdUnique(t)
 	s.emit(l.kind.queued)
 	if e.Times.Deadline > 0 {

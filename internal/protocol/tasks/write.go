@@ -80,11 +80,14 @@ func (s *Scheduler) age(m moment) time.Duration {
 // be gone already, or soon: its retention counts by the stream's clock. Then nothing tells any more
 // that the task has ended, and its id may be in use again. An earlier scheduler may have stored one
 // while we read what stood before our seal, behind our back. That one may say something else than
-// ours, and be kept for less long.
+// ours, and be kept for less long. Or it may have been written again whenever we came to it.
 func (s *Scheduler) outlived(w *write) bool {
 	kept := w.t.policy.briefest()
 	kept -= kept / 10
-	return w.asked != (moment{}) && s.age(w.asked) >= kept || w.t.revision < s.first && s.reading > 0 && s.reading >= kept
+	if w.t.revision < s.first && (s.seal.unsure || s.reading > 0 && s.reading >= kept) {
+		return true
+	}
+	return w.asked != (moment{}) && s.age(w.asked) >= kept
 }
 
 // waits adds somebody who waits for a write.

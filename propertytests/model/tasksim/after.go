@@ -204,7 +204,7 @@ func (l *lead) changed(id string, stay bool) {
 // rewrite stores an outcome once more, to stay or to leave after its time.
 func (s *taskStream) rewrite(subject string, stay bool) {
 	r := s.log[s.last[subject]-1]
-	r.at, r.clock = s.w.now, s.clock()
+	r.at, r.clock, r.over = s.w.now, s.clock(), s.last[subject]
 	s.log = append(s.log, r)
 	sequence := uint64(len(s.log))
 	s.last[subject] = sequence

@@ -181,6 +181,9 @@ func (w *taskWorld) requeue(id string, s submission) {
 func (w *taskWorld) keeps(id string, status tasks.Status) time.Duration {
 	switch {
 	case strings.HasPrefix(id, groups.Prefix):
+		if _, _, member := groups.MemberOf(id); member && w.Renames && status == tasks.StatusDead {
+			return deadFactor * groupKept * w.Lease
+		}
 		return groupKept * w.Lease
 	case status == tasks.StatusDead:
 		return deadFactor * w.Retention

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
@@ -40,6 +41,11 @@ func (w *taskWorld) submitGroups() {
 		member := w.ofGroup()
 		completion := member
 		completion.after, completion.later = &groups.After{Group: size}, true
+		if w.Renames { // dead members are kept for longer than their completion
+			p := *member.policy
+			p.Dead *= deadFactor
+			member.policy = &p
+		}
 		w.unsure += 1 + submitted
 		w.after(w.upTo(w.Length/2), func() {
 			w.submit(id, completion)
@@ -54,7 +60,39 @@ func (w *taskWorld) submitGroups() {
 				}
 			})
 		})
+		if w.Renames {
+			w.after(w.Lease, func() { w.useNameAgain(id, member, completion) })
+		}
 	}
+}
+
+// useNameAgain submits another group of a name as soon as the completion of the earlier one has
+// left. The client finds members of that one that are kept for longer, and has to leave those out.
+func (w *taskWorld) useNameAgain(id string, member, completion submission) {
+	again := func() { w.useNameAgain(id, member, completion) }
+	if w.calm {
+		return
+	}
+	if w.lives[id] == 0 || w.store.last["q."+id] > 0 {
+		w.after(w.upTo(w.Lease/2), again)
+		return
+	}
+	completion.renewed, member.renewed = true, true
+	if o, _ := w.store.write(put{"q." + id, completion, "q." + id, 0}); o != record.Won {
+		return
+	}
+	w.Renamed++
+	for i := range completion.after.Group {
+		m := "q." + groups.MemberID(id, i)
+		w.after(w.upTo(2*w.Lease), func() {
+			if o, _ := w.store.write(put{m, member, m, 0}); o == record.Won {
+				w.acked[m[2:]] = true
+			} else {
+				w.KeptMembers++
+			}
+		})
+	}
+	w.after(w.Lease, again)
 }
 
 // ofGroup is how tasks of a group are treated.
@@ -84,13 +122,13 @@ func (w *taskWorld) afterwards(id string, do func()) {
 func (w *taskWorld) completes(of life, size int) {
 	w.Groups++
 	for i := range size {
-		if len(w.endings[groups.MemberID(of.id, i)]) == 0 {
+		if !slices.ContainsFunc(w.endings[groups.MemberID(of.id, i)], func(e ending) bool { return e.of > of.revision }) {
 			w.fail("%s runs, and its member %d has not ended", of.id, i)
 		}
 	}
-	record, ok := w.store.record("g." + of.id).(tallyOf)
-	if !ok || record.of != of.revision || record.size != size || !record.whole() {
-		w.fail("%s runs, and the record of its group is %+v", of.id, record)
+	r, ok := w.store.record("g." + of.id).(tallyOf)
+	if !ok || r.of != of.revision || r.size != size || !r.whole() {
+		w.fail("%s runs, and the record of its group is %+v", of.id, r)
 	}
 }
 
@@ -113,12 +151,13 @@ func (w *taskWorld) tells(id string, r tallyOf, before any) {
 	for i := range r.size {
 		member, fate := groups.MemberID(id, i), r.fate(i)
 		_, ended := w.store.record("q." + member).(tasks.Outcome)
+		ended = ended && w.lives[member] > r.of
 		switch {
 		case !fate.Over():
 		case fate == groups.Lost && ended:
 			w.fail("the record of %s misses the end of %s, which is there", id, member)
 		case fate != groups.Lost && !slices.ContainsFunc(w.endings[member], func(e ending) bool {
-			return fates[e.status] == fate
+			return fates[e.status] == fate && e.of > r.of
 		}):
 			w.fail("by the record of %s the end of %s is %d: %+v", id, member, fate, w.endings[member])
 		}
@@ -141,7 +180,8 @@ func (w *taskWorld) givesUp(id string, a *groups.After) {
 	for i := range a.Group {
 		subject := "q." + groups.MemberID(id, i)
 		n := w.store.first[subject]
-		if n == 0 || w.now-w.store.log[n-1].at < groupUnclosed*w.Lease || w.store.last[subject] == 0 {
+		if n == 0 || w.now-w.store.log[n-1].at < groupUnclosed*w.Lease || w.store.last[subject] == 0 ||
+			w.lives[subject[2:]] < w.lives[id] { // the last of these: it is of an earlier group of the name
 			return
 		}
 	}

@@ -31,6 +31,12 @@ var grouped = []mutants.Mutant{
 	{Name: "a member whose outcome has left is waited for", Edits: []mutants.Edit{
 		{"\t\tif (f == Open || f == Unseen && closed) && !open(i) {\n", "\t\tif f == fates && closed && !open(i) {\n"},
 	}, By: &beside},
+	{Name: "a member of an earlier group of the name counts", Edits: []mutants.Edit{
+		{"of > 0 && of < s.tasks.get(completion).revision ||", "of > s.tasks.get(completion).revision && of == 0 ||"},
+	}, By: &namesAgain},
+	{Name: "a member that was never submitted has ended, since nothing stands in its place", Edits: []mutants.Edit{
+		{"f == groups.Lost && g.tally.Fate(index) == groups.Unseen {", "f == groups.Lost && g == nil {"},
+	}, By: &beside},
 	{Name: "the record of an earlier group of the name counts", Edits: []mutants.Edit{
 		{"e.Of != t.revision", "e.Of > t.revision"},
 	}, By: &beside},

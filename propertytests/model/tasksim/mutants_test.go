@@ -18,7 +18,8 @@ var suite = mutants.Suite{
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
-		by(outcast, lonely), by(estranged, estrangedOnes),
+		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
+		by(hosts, onHosts), by(beside, onHostsRarely),
 		by(beside, rare), by(beside, silent), by(beside, passedOver), by(gathers, together)),
 }
 
@@ -39,6 +40,21 @@ var (
 		Run: "TestEstranged$", Args: []string{"-tasksim.schedules", "2000", "-test.timeout", "20m"},
 		Sound: []string{"-tasksim.schedules", "300"},
 		Says:  regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	ahead = mutants.Test{
+		Run: "TestWrittenAgainAhead$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "500"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
+	}
+	namesAgain = mutants.Test{
+		Run: "TestNamesOfGroupsAreUsedAgain$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
+	}
+	hosts = mutants.Test{
+		Run: "TestLostHosts$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
 	}
 	beside = mutants.Test{
 		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},

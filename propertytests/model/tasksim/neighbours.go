@@ -38,7 +38,8 @@ func (w *taskWorld) lastLoss(id string, o *tasks.Outcome) {
 		return
 	}
 	w.Buried++
-	if w.Poisons > 0 && !w.poison(id) {
+	w.innocent(id, o)
+	if w.Poisons > 0 && !w.Hosts && !w.poison(id) {
 		w.fail("%s is dead, and has taken no worker down", id)
 	}
 	session := w.sessions[id][o.Attempt]
@@ -106,5 +107,64 @@ func (l *lead) lastRejection(e *tasks.WriteOutcome) {
 	session, capable := l.decodable(e.ID)
 	if last, heard := l.model.rejections[e.ID]; capable && (!heard || last.capable) {
 		l.w.fail("%s is dead, and worker %d could decode its input", e.ID, session)
+	}
+}
+
+// host is the number of the host that a process is on: the first process has one of its own.
+func (p *participant) host() int { return (slices.Index(p.w.procs, p) + 1) / 2 }
+
+// shares is what a worker says about it.
+func (w *taskWorld) shares(name string) []string {
+	if !w.Hosts {
+		return nil
+	}
+	return []string{"host " + string(rune('0'+(int(name[0]-'a')+1)/2))}
+}
+
+// loseHosts has a host crash now and then with all that is on it. The one before it is known to be
+// lost then.
+func (w *taskWorld) loseHosts() {
+	if w.Hosts && !w.calm {
+		w.after(3*w.Lease+w.upTo(4*w.Lease), func() {
+			w.loseHost()
+			w.loseHosts()
+		})
+	}
+}
+
+// loseHost has a host crash if a scheduler knows both workers there.
+func (w *taskWorld) loseHost() {
+	host := 1 + w.rng.IntN(len(w.procs)/2)
+	var list []*participant
+	for _, p := range w.procs {
+		if p.host() == host && p.up && p.session != 0 && slices.ContainsFunc(w.leads, func(l *lead) bool {
+			return !l.over && slices.Contains(l.s.Sessions(), p.session)
+		}) {
+			list = append(list, p)
+		}
+	}
+	if len(list) < 2 {
+		return
+	}
+	w.HostsLost++
+	for _, p := range list {
+		p.crash()
+	}
+}
+
+// innocent checks a task that ends for the workers that it has lost, where they were lost with
+// their hosts: it was excused for as many of them as it may be blamed for.
+func (w *taskWorld) innocent(id string, o *tasks.Outcome) {
+	if !w.Hosts || w.Poisons > 0 {
+		return
+	}
+	losses := 0
+	for _, session := range w.sessions[id] { // also one that it was only sent to
+		if w.bucket.dead[session] {
+			losses++
+		}
+	}
+	if losses <= w.budget() {
+		w.fail("%s is dead at attempt %v after %d workers that were lost with their hosts", id, o.Attempt, losses)
 	}
 }

@@ -38,16 +38,20 @@ func (l *lead) reads() {
 func (l *lead) tickNow() tasks.Tick { return tasks.Tick{Wall: l.w.wall(l.p.at()).Add(l.p.skew)} }
 
 func (l *lead) deliver(r stored, sequence uint64) {
+	l.gaps.Read(sequence, r.over)
 	family, id, _ := strings.Cut(r.subject, ".")
 	_, gone := r.value.(erased)
 	switch v := r.value.(type) {
 	case sealOf:
+		missed := uint64(0)
 		if v.lead == l {
-			l.seals, l.model.late = sequence, 0
+			if l.seals, l.model.late, missed = sequence, 0, l.gaps.Seal(); missed != 0 {
+				l.w.Resealed++
+			}
 		}
 		l.step(tasks.SealSeen{
 			Revision: sequence, Stored: l.w.wall(r.clock), Epoch: v.epoch, Ours: v.lead == l,
-			Clean: v.clean, Doubted: v.suspect,
+			Clean: v.clean, Doubted: v.suspect, Missed: missed,
 		})
 		return
 	case submission:
@@ -68,7 +72,7 @@ func (l *lead) deliver(r stored, sequence uint64) {
 	case tasks.Outcome:
 		l.step(tasks.Settled{
 			ID: id, Revision: sequence, Status: v.Status, Attempt: v.Attempt, Kept: l.w.store.stays[sequence],
-			Keyed: v.Status == tasks.StatusDead,
+			Keyed: v.Status == tasks.StatusDead, Of: r.of,
 		})
 		return
 	}
@@ -182,7 +186,7 @@ func (l *lead) members() {
 				Instance: who[session], Session: session, Described: s.described, Works: s.described, Slots: l.w.Slots,
 				Kinds:  kinds,
 				Labels: map[string]string{"zone": zone(who[session])}, Build: l.w.builds[session],
-				Own: who[session] == l.p.name, Draining: s.draining,
+				Own: who[session] == l.p.name, Draining: s.draining, Shares: l.w.shares(who[session]),
 			})
 		}
 	}

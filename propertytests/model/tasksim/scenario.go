@@ -41,9 +41,13 @@ type Scenario struct {
 	Deaf       bool          // messages of schedulers miss a process now and then
 	Outcast    bool          // they always miss the last one, which is never at rest
 	Estranged  bool          // the last one, which is never at rest, is out of reach from some moment on, for good
+	Hosts      bool          // two workers share one host, and are lost together; the first process is spared
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
+	Rewrites time.Duration // of outcomes that a reading is about to come to, between two, on average; 0: none
+
 	Chained   bool // some tasks wait for others, and some are of groups
+	Renames   bool // names of groups are used again
 	Batches   bool // writes under the seal gather for batches
 	Recurring bool // tasks are submitted by recurrences too
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
@@ -95,6 +99,12 @@ type Counts struct {
 	LeftOut, Waited, Replaced int
 	// tasks that were skipped, outcomes that were made to stay, and tasks that began after others
 	Skipped, Stayed, Chains int
+	// outcomes that were written again ahead of a reading, and seals that were written for that
+	Ahead, Resealed int
+	// hosts that were lost
+	HostsLost int
+	// groups of a name that was used before, and members of the earlier ones that were kept still
+	Renamed, KeptMembers int
 	// completions of groups that began, and groups that were given up
 	Groups, GivenUp int
 	// refused: a later epoch was in view

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gaps"
 )
 
 // lead is one term: the real rules, a reading of the stream, and a way to write.
@@ -21,7 +22,8 @@ type lead struct {
 	over     bool
 	stubborn bool // deposed, and continues for a while
 	read     int  // of the stream
-	snapshot int  // what stood in the stream when the reading began
+	gaps     gaps.Reading
+	snapshot int // what stood in the stream when the reading began
 	caughtUp bool
 	told     map[uint64]bool // deaths
 	awaited  map[uint64]bool // sessions whose end it has asked for

@@ -28,6 +28,8 @@ type stored struct {
 	value   any
 	at      time.Duration
 	clock   time.Duration // when that was by the stream's clock
+	of      uint64        // of an outcome: the submission that it has taken the place of
+	over    uint64        // the sequence that it has taken the place of, if that was its condition
 }
 
 // Values of records, beside tasks.Outcome.
@@ -99,7 +101,15 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 		if v, stays := p.value.(lasting); stays {
 			p.value, s.stays[uint64(len(s.log)+1)] = v.Outcome, true
 		}
-		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock()})
+		over := uint64(0)
+		if p.on == p.subject {
+			over = p.expect
+		}
+		of := uint64(0)
+		if _, open := before.(submission); open {
+			of = s.last[p.subject]
+		}
+		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock(), of, over})
 		s.last[p.subject] = uint64(len(s.log))
 		if s.first[p.subject] == 0 {
 			s.first[p.subject] = s.last[p.subject]

@@ -62,6 +62,8 @@ func Run(s Scenario) (Counts, error) {
 	w.step()
 	w.fault()
 	w.restart()
+	w.rewrites()
+	w.loseHosts()
 	end := s.Length + s.Calm
 	w.after(s.Length, w.heal)
 	for w.broken == nil {

@@ -74,6 +74,14 @@ func (t *Tally) Size() int { return len(t.fates) }
 // Count is how many members have a fate.
 func (t *Tally) Count(f Fate) int { return t.counts[f] }
 
+// Fate is what is known about a member.
+func (t *Tally) Fate(index int) Fate {
+	if index < 0 || index >= len(t.fates) {
+		return Unseen
+	}
+	return t.fates[index]
+}
+
 // Set takes down what has become of a member. One that has ended stays so.
 func (t *Tally) Set(index int, f Fate) {
 	if index < 0 || index >= len(t.fates) || f >= fates {
