@@ -26,7 +26,7 @@ var grouped = []mutants.Mutant{
 		{"\t\treturn groups.Dead\n", "\t\treturn groups.Done\n"},
 	}},
 	{Name: "the end of a member that a scheduler has only read is missed", Edits: []mutants.Edit{
-		{"\ts.tellGroup(e.ID, fateOf(e.Status))\n", "\t_ = fateOf(e.Status)\n"},
+		{"\ts.tellGroup(e.ID, fateOf(e.Status), e.Of)\n", "\t_ = fateOf(e.Status)\n"},
 	}},
 	{Name: "a member whose outcome has left is waited for", Edits: []mutants.Edit{
 		{"\t\tif (f == Open || f == Unseen && closed) && !open(i) {\n", "\t\tif f == fates && closed && !open(i) {\n"},

@@ -33,7 +33,7 @@ var drawn = []mutants.Mutant{
 		{"\t\ts.renewSlowly()\n\tdefault:\n\t\ts.renewSlowly()\n", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{Name: "one seal is enough after an unknown outcome", Edits: []mutants.Edit{
-		{"(*write).doubtful))", "(*write).doubtful) && l.epoch == 0)"},
+		{"slices.ContainsFunc(all, (*write).doubtful)", "l.epoch == 0 && slices.ContainsFunc(all, (*write).doubtful)"},
 	}},
 	{Name: "nothing remembered of what was answered", Edits: []mutants.Edit{
 		{"if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},
@@ -254,7 +254,7 @@ var drawn = []mutants.Mutant{
 		{"kept := w.t.policy.briefest()", "kept := w.t.policy.keeps(w.outcome.Status)"},
 	}},
 	{Name: "a slow reading sees everything", Edits: []mutants.Edit{
-		{" || w.t.revision < s.first && s.reading > 0 && s.reading >= kept", ""},
+		{"(s.seal.unsure || s.reading > 0 && s.reading >= kept)", "s.seal.unsure"},
 	}},
 	{Name: "a record is written while it is being erased", Edits: []mutants.Edit{
 		{"s.erasing[w.record()] > 0", "s.erasing[w.record()] > 1<<30"},
@@ -305,7 +305,10 @@ var drawn = []mutants.Mutant{
 		{"r.write = write{t: t, noted: t.noted}", "r.write = write{t: t}"},
 	}},
 	{Name: "a lost attempt is not told", Edits: []mutants.Edit{
-		{"Retry{Crashes: 1}, CauseWorkerLost, out, nil)", "Retry{Crashes: 1}, CauseWorkerLost, Outcome{}, nil)"},
+		{
+			"\treturn Outcome{Cause: CauseWorkerLost, Attempt: x.t.attempt, Tries: x.t.tries() + 1, Instance: x.instance}\n",
+			"\treturn Outcome{}\n",
+		},
 	}},
 	{Name: "a dead task is kept like others", Edits: []mutants.Edit{
 		{"if status == StatusDead && p.Dead > 0 {", "if status == StatusDead && p.Dead < 0 {"},
