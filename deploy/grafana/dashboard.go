@@ -162,7 +162,9 @@ func (v view) panel(id int, at place) panel {
 	case table:
 		p.Transforms = []transform{
 			{"merge", map[string]any{}},
-			{"organize", map[string]any{"excludeByName": map[string]bool{"Time": true}, "renameByName": v.rename}},
+			{"organize", map[string]any{
+				"excludeByName": map[string]bool{"Time": true, "Value #A": true}, "renameByName": v.rename,
+			}},
 		}
 	}
 	return p

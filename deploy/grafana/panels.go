@@ -87,7 +87,7 @@ var sections = []section{
 	{"Roles", 9, []view{
 		{
 			kind: table, title: "Leaders", width: 12,
-			rename: map[string]string{"Value #A": "leads", "Value #B": "epoch", "Value #C": "candidates"},
+			rename: map[string]string{"Value #B": "epoch", "Value #C": "candidates"},
 			queries: []query{
 				{`max by (role, leader) (roles_leader_info{bucket="$bucket", role=~"$role"})`, ""},
 				{`max by (role) (roles_epoch{bucket="$bucket", role=~"$role"})`, ""},
