@@ -103,6 +103,15 @@ func TestTasks(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, body)
 		}
 	}
+	if d := document[membersData](s, "/members.json"); len(d.Members) != 1 || len(d.Members[0].Work) != 1 ||
+		!d.Members[0].Work[0].Known || d.Members[0].Work[0].Slots != 2 || d.Members[0].Takes != "jobs" {
+		t.Errorf("%+v", d)
+	}
+	kinds := document[tasksData](s, "/tasks.json").Kinds // one whose tasks have all ended has times too
+	if len(kinds) != 2 || kinds[0].Oldest == nil || kinds[0].Oldest.ID != "o-1" || kinds[1].Kind != "fail" ||
+		kinds[1].Waited == nil || kinds[1].Ran == nil {
+		t.Errorf("%+v", kinds)
+	}
 	if body := s.get("/dead", http.StatusOK); !strings.Contains(body, `/task?id=dead-1&amp;n=jobs`) {
 		t.Error(body)
 	}
