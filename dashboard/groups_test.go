@@ -68,6 +68,18 @@ func TestGroups(t *testing.T) {
 	if got := strings.Join(names, " "); got != "nightly-2 nightly-1 nightly-0" {
 		t.Errorf("page by page: %s", got)
 	}
+	for _, key := range []string{"g.group/<img/src=x>", "g.group/nightly-9", "r.<img/src=x>"} { // of another program
+		if _, err := s.nc.Request("$KV.TASKS_jobs."+key, []byte("garbage"), patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if page, err := assign.ListGroups(ctx, jobs, assign.GroupListOptions{}); err != nil || len(page.Groups) != 3 {
+		t.Errorf("beside records that no scheduler writes: %+v, %v", page, err)
+	}
+	if page, err := assign.ListRecurrences(ctx, jobs, assign.RecurrenceListOptions{}); err != nil ||
+		len(page.Recurrences) != 0 {
+		t.Errorf("beside a record that no client writes: %+v, %v", page, err)
+	}
 	for path, want := range map[string]string{
 		"/groups?n=jobs":                     `href="/group?n=jobs&amp;name=nightly-2"`,
 		"/group?n=jobs&name=nightly-2":       `href="/task?id=group%2Fnightly-2%2F1&amp;n=jobs"`,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
@@ -55,8 +56,8 @@ func (c *Client) groupsBefore(ctx context.Context, l *line, prefix string, limit
 				more = false
 				break
 			}
-			if e.Marker || !strings.HasPrefix(e.Key, begin) {
-				continue
+			if e.Marker || !strings.HasPrefix(e.Key, begin) || !naming.Valid(strings.TrimPrefix(e.Key, record.TallyKey)) {
+				continue // another program may write under any key
 			}
 			if newest = append(newest, e); len(newest) > 4*limit {
 				newest = slices.Delete(newest, 0, len(newest)-limit-1)
@@ -72,7 +73,7 @@ func (c *Client) groupsBefore(ctx context.Context, l *line, prefix string, limit
 }
 
 // readGroups reads the groups of some records. The record outlives its group: what is gone is left
-// out.
+// out, and so is what cannot be read. Group says what is wrong with that.
 func (c *Client) readGroups(ctx context.Context, l *line, entries []natskv.Entry, page *GroupPage) error {
 	found := make([]*Group, len(entries))
 	reads, ctx := errgroup.WithContext(ctx)
@@ -80,7 +81,7 @@ func (c *Client) readGroups(ctx context.Context, l *line, entries []natskv.Entry
 	for i := range entries {
 		reads.Go(func() error {
 			g, err := c.groupOf(ctx, l, strings.TrimPrefix(entries[i].Key, record.TallyKey))
-			if errors.Is(err, taskerr.ErrTaskNotFound) {
+			if errors.Is(err, taskerr.ErrTaskNotFound) || errors.Is(err, record.ErrRecord) {
 				return nil
 			}
 			found[i] = &g

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
@@ -61,7 +62,8 @@ func (c *Client) recurrencesFrom(ctx context.Context, l *line, prefix string, li
 		page.Next = strconv.FormatUint(entries[n-1].Revision+1, 10)
 	}
 	entries = slices.DeleteFunc(entries, func(e natskv.Entry) bool {
-		return e.Marker || len(e.Value) == 0 || !strings.HasPrefix(e.Key, record.RecurKey+prefix)
+		name := strings.TrimPrefix(e.Key, record.RecurKey)
+		return e.Marker || len(e.Value) == 0 || !strings.HasPrefix(name, prefix) || !naming.Valid(name)
 	})
 	page.Recurrences = make([]Recurrence, len(entries))
 	group, ctx := errgroup.WithContext(ctx)
