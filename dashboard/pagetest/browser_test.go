@@ -102,7 +102,9 @@ func (b *browser) tab(parent context.Context) context.Context {
 		case *runtime.EventConsoleAPICalled:
 			b.fault("the console was written to: " + string(e.Type))
 		case *log.EventEntryAdded:
-			b.fault(string(e.Entry.Level) + ": " + e.Entry.Text + " " + e.Entry.URL)
+			if level := string(e.Entry.Level); level != "info" && level != "verbose" {
+				b.fault(level + ": " + e.Entry.Text + " " + e.Entry.URL)
+			}
 		case *network.EventRequestWillBeSent:
 			u, err := url.Parse(e.Request.URL)
 			if err != nil || u.Scheme != "data" && u.Scheme+"://"+u.Host != b.home {
@@ -148,6 +150,8 @@ func (b *browser) clean() {
 
 func (b *browser) do(ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatal(err)
 	}

@@ -20,6 +20,10 @@ import (
 // hostile is a text that runs a script where it is taken for HTML.
 const hostile = `</td><img src=x onerror="window.hacked=1">"'` + "\u202e"
 
+// hostileName is such a text as a name. The library gives nothing such a name; another program
+// may write the record.
+const hostileName = "<img/src=x/onerror=window.hacked=1>"
+
 // order is an input of a tenant.
 type order struct{ Tenant, Text string }
 
@@ -83,6 +87,14 @@ func (s *site) hostileShop() {
 	}
 	if _, err := g.Wait(ctx); err != nil {
 		s.t.Fatal(err)
+	}
+	for _, subject := range []string{
+		"$KV.roles.c.role.", "$KV.roles.c.member.", "$KV.roles.c.lease.", "$KV.roles.w.lease.", "$KV.TASKS_jobs.q.",
+		"$KV.TASKS_jobs.g.group/", "$KV.TASKS_jobs.r.", "$KV.TASKS_jobs.p.",
+	} {
+		if _, err := s.nc.Request(subject+hostileName, []byte(`{"v":1,"instance":"`+hostileName+`"}`), patience); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	if err := errors.Join(
 		assign.PauseKind(ctx, s.jobs, "letter", hostile),
@@ -153,6 +165,8 @@ func TestSteering(t *testing.T) {
 	click(`a[href*="do=resume-recurrence"]`, "button.do")
 	click("button.do", "#recurring")
 	b.until(tab, "it is not paused", `!document.querySelector("#recurring .paused")`)
+	b.open(tab, "/events")
+	says(hostileName)
 	b.open(tab, "/events?change=steered")
 	says("requeue by alice", "run-recurrence by alice", "resume-recurrence by alice")
 
