@@ -165,6 +165,17 @@ func WithTraceParent(t string) SubmitOption {
 	}
 }
 
+// WithTrace is [WithTraceParent] with a W3C tracestate, "" for none. The tracestate is a header of
+// the task, "tracestate".
+func WithTrace(parent, state string) SubmitOption {
+	return func(s *submission) {
+		WithTraceParent(parent)(s)
+		if state != "" {
+			WithHeader("tracestate", state)(s)
+		}
+	}
+}
+
 // After makes the task wait until each of the named tasks has succeeded. If one of them ends in
 // another way, or if there is no such task, this task ends as [StateSkipped] and never runs. A task
 // that has ended counts for as long as its outcome is kept; an outcome that an open task waits for

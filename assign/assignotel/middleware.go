@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/rolemanager/rolemanager/assign"
@@ -14,7 +15,7 @@ import (
 
 const scope = "github.com/rolemanager/rolemanager/assign/assignotel"
 
-// Attributes of an attempt's span.
+// Attributes of the spans, beside those of OpenTelemetry's conventions for messages.
 const (
 	// AttributeTask is the id of the task.
 	AttributeTask = attribute.Key("rolemanager.task.id")
@@ -41,9 +42,7 @@ func WithTracerProvider(p trace.TracerProvider) Option { return func(o *options)
 // task.
 func WithoutErrors() Option { return func(o *options) { o.quiet = true } }
 
-// Middleware makes a span for each attempt. The span is named after the kind. Put this middleware
-// first, so that the span covers the other middleware.
-func Middleware(opts ...Option) assign.Middleware {
+func apply(opts []Option) (*options, trace.Tracer) {
 	var o options
 	for _, opt := range opts {
 		opt(&o)
@@ -51,13 +50,18 @@ func Middleware(opts ...Option) assign.Middleware {
 	if o.provider == nil {
 		o.provider = otel.GetTracerProvider()
 	}
-	tracer := o.provider.Tracer(scope)
+	return &o, o.provider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL))
+}
+
+// Middleware makes a span for each attempt, "process KIND". Put this middleware first, so that the
+// span covers the other middleware.
+func Middleware(opts ...Option) assign.Middleware {
+	o, tracer := apply(opts)
 	return func(next assign.HandlerFunc) assign.HandlerFunc {
 		return func(ctx context.Context, t *assign.Task[[]byte]) (out []byte, err error) {
-			ctx, span := tracer.Start(extract(ctx, t.TraceParent()), "task "+t.Kind(),
-				trace.WithSpanKind(trace.SpanKindConsumer),
-				trace.WithAttributes(AttributeTask.String(t.ID()), AttributeKind.String(t.Kind()),
-					AttributeAttempt.Int(t.Attempt())))
+			ctx, span := tracer.Start(extract(ctx, t.TraceParent(), t.Header(tracestate)), opProcess+" "+t.Kind(),
+				trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(messaging(opProcess, t.Kind(), t.ID())...),
+				trace.WithAttributes(AttributeAttempt.Int(t.Attempt()), semconv.MessagingMessageBodySize(len(t.Input))))
 			returned := false
 			defer func() {
 				if !returned { // by a panic, which continues, or by the end of the goroutine

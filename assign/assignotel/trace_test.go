@@ -54,7 +54,7 @@ func start(t *testing.T, provider trace.TracerProvider,
 // attempts are the spans of attempts that have ended: each ends before its outcome is stored.
 func attempts(exporter *tracetest.InMemoryExporter) (all []tracetest.SpanStub) {
 	for _, s := range exporter.GetSpans() {
-		if strings.HasPrefix(s.Name, "task ") {
+		if strings.HasPrefix(s.Name, "process ") {
 			all = append(all, s)
 		}
 	}
@@ -101,7 +101,7 @@ func TestOneTrace(t *testing.T) {
 			!s.Parent.IsRemote() {
 			t.Errorf("attempt %d: trace %s, parent %+v", i+1, s.SpanContext.TraceID(), s.Parent)
 		}
-		if s.Name != "task say" || s.SpanKind != trace.SpanKindConsumer {
+		if s.Name != "process say" || s.SpanKind != trace.SpanKindConsumer {
 			t.Errorf("%s, %v", s.Name, s.SpanKind)
 		}
 		got := attributes(s)
