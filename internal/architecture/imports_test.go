@@ -186,9 +186,10 @@ var only = map[string][]string{
 		"examples/...", "bench/...", "cmd/rolectl/internal/dev",
 		"cmd/rolectl/internal/dryrun",
 	},
-	"go.opentelemetry.io/otel":  {"assign/assignotel", "election/electionotel"},
-	"github.com/robfig/cron/v3": {"assign/internal/record"},
-	"testing":                   {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
+	"go.opentelemetry.io/otel":    {"assign/assignotel", "election/electionotel", "examples/..."},
+	"go.opentelemetry.io/contrib": {"examples/..."},
+	"github.com/robfig/cron/v3":   {"assign/internal/record"},
+	"testing":                     {"internal/natstest/...", "electiontest", "assigntest", "propertytests/..."},
 }
 
 // pure packages have no I/O, no clock and no concurrency of their own.
