@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -51,7 +52,9 @@ func groupsScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (an
 			if statusOf(err) < 500 {
 				return nil, err
 			}
-			d.Problem = wording.OneLine(err.Error())
+			if d.Problem = wording.OneLine(err.Error()); errors.Is(err, context.DeadlineExceeded) {
+				d.Problem = "no answer: see whether the user of this page may list the records g.> of the namespace"
+			}
 			return d, nil
 		}
 		for i := range page.Groups {
