@@ -10,7 +10,7 @@ import (
 
 // public are the packages that users import.
 var public = []string{
-	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "election",
+	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "discovery", "election",
 	"election/electionotel", "electiontest", "event", "fencing", "guard", "metrics", "roles",
 }
 

@@ -69,7 +69,8 @@ var allowed = map[string][]string{
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
 		"internal/protocol/spread", "internal/protocol/view", "internal/shardcount",
 	},
-	"roles": {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
+	"discovery": {},
+	"roles":     {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"internal/protocol/tasks/groups",

@@ -1,0 +1,57 @@
+package discovery
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+)
+
+// plain is the client of sources that were given none. No connection stays open behind an answer,
+// so that nothing runs between two calls. A redirect is not followed: it could carry a token
+// elsewhere.
+func plain(config *tls.Config) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: config,
+			TLSHandshakeTimeout: within, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// standard is that without certificates of its own.
+var standard = plain(nil)
+
+// ask sends a request. The caller closes the body of the answer. Errors: *ResponseError for every
+// status but 200.
+func ask(ctx context.Context, client *http.Client, r *http.Request) (*http.Response, error) {
+	if client == nil {
+		client = standard
+	}
+	answer, err := client.Do(r.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	defer func() { _ = answer.Body.Close() }()
+	says, err := io.ReadAll(io.LimitReader(answer.Body, 200))
+	if err != nil {
+		says = nil // the status says enough
+	}
+	return nil, &ResponseError{answer.StatusCode, printable(string(says))}
+}
+
+// printable is a text of a service on one line.
+func printable(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "")))
+}

@@ -1,0 +1,43 @@
+package discovery
+
+import "testing"
+
+// FuzzLists: whatever a file or a service says, the list is usable or refused, and stays the same
+// when it is read again.
+func FuzzLists(f *testing.F) {
+	f.Add("nats://a:4222 west\nb")
+	f.Add(`[{"Node":{"Address":"a"},"Service":{"Port":4222,"Meta":{"zone":"z"}}}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, read := range []func() ([]Server, error){
+			func() ([]Server, error) { return readLines(text) },
+			func() ([]Server, error) { return readConsul([]byte(text), "") },
+		} {
+			list, err := read()
+			if err != nil {
+				continue
+			}
+			list, err = Normal(list)
+			if err != nil {
+				continue
+			}
+			again, err := Normal(list)
+			if err != nil || !Same(list, again) {
+				t.Errorf("%v is %v when it is read again: %v", list, again, err)
+			}
+		}
+	})
+}
+
+// FuzzParse: a text names a source or is refused.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"a,b", "file:///x?every=1s", "srv://a?scheme=tls", "consul://a:1/nats?dc=x&tls=1&ca=/none", "k8s://a/b",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := Parse(text); err == nil && s == nil {
+			t.Error("no source and no error")
+		}
+	})
+}

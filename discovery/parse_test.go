@@ -1,0 +1,67 @@
+package discovery
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Servers{
+		"nats://b,nats://a:1":               Static{{"nats://a:1", ""}, {"nats://b:4222", ""}},
+		"a":                                 Static{{"nats://a:4222", ""}},
+		"wss://a":                           Static{{"wss://a:443", ""}},
+		"file:///etc/nats/servers?every=3s": File{Path: "/etc/nats/servers", Every: 3 * time.Second},
+		"srv://_nats._tcp.example.org?scheme=tls": SRV{Name: "_nats._tcp.example.org", Scheme: "tls"},
+		"consul:///nats":                   Consul{Service: "nats", Address: "http://127.0.0.1:8500"},
+		"consul://c/nats?tls=true&wait=1m": Consul{Service: "nats", Address: "https://c:8500", Wait: time.Minute},
+		"consul://[::1]:1/nats?dc=x&tag=y&scheme=ws": Consul{
+			Service: "nats", Address: "http://[::1]:1", Datacenter: "x", Tag: "y", Scheme: "ws",
+		},
+	} {
+		got, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if c, is := got.(Consul); is {
+			c.Token = nil // functions do not compare
+			got = c
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "use nats://host:port",
+		"nats://a,http://u:secret@b":        "use nats://host:port",
+		"zookeeper://a":                     "use nats, file, srv or consul",
+		"file://etc/nats":                   "write file:///etc/nats/servers",
+		"file:///x?every=1ms":               "write one such as 10s",
+		"file:///x?often=1s":                `no parameter "often"`,
+		"file:///x?every=1s&every=2s":       "twice",
+		"file:///x?%zz":                     "parameters cannot be read",
+		"srv://a:1":                         "the name of the records alone",
+		"srv://a?scheme=http":               "is not one of nats",
+		"consul://a":                        "the name of one service",
+		"consul://a/b/c":                    "the name of one service",
+		"consul://a/nats?tls=maybe":         "is not true or false",
+		"consul://a/nats?cert=/none":        "give both cert and key",
+		"consul://a/nats?ca=/none/none":     "read the certificate authority",
+		"consul://a/nats?cert=/n/n&key=/n/": "read the certificate",
+		"consul://u:secret@a:b/nats":        "is not a URL",
+	} {
+		_, err := Parse(text)
+		if !errors.As(err, new(*ParseError)) && !errors.As(err, new(*AddressError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the password is in %v", text, err)
+		}
+	}
+}
