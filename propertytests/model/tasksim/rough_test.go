@@ -58,6 +58,10 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.AtRest = s.Seed%5 < 2
 	s.Batches = s.Seed%4 < 2
 	s.Deaf = s.Seed%7 < 3
+	if s.Seed%11 == 0 {
+		s.Rewrites = 10 * time.Millisecond
+	}
+	s.Renames = s.Chained && s.Retention > 0 && s.Seed%13 < 3
 	return s
 }
 
