@@ -18,9 +18,9 @@
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last.
 //     After an unknown outcome a new seal is awaited, and with it the truth about every write
 //     before it.
-//   - S2 Nothing is handed out before the stream was read up to our seal, and to a second one (see
-//     sealed), the members from before our epoch are known, and each of them has answered, has said
-//     in its member record what it holds, or is dead.
+//   - S2 Nothing is handed out before the stream was read up to our seal, and to a later one that
+//     shows that nothing was missed (see sealed), the members from before our epoch are known, and
+//     each of them has answered, has said in its member record what it holds, or is dead.
 //   - S3 A task with a worker is given to another only after that one has rejected this attempt for
 //     good, given it back, or ended it and the note of that is stored; or when its session is dead.
 //   - S4 Attempts of a task increase, over all schedulers, also when it is submitted again under
@@ -52,6 +52,15 @@
 //     later scheduler finds too: outcomes that stay, and the record of the group.
 //   - S16 While n fair keys of a kind have tasks that can go, the first task of each is handed out
 //     within 2n tasks of the kind. Among kinds the oldest task decides, whatever its key.
+//   - S17 Workers of one host that are lost within the time in which a loss is known count as one
+//     loss: once the second is known, nothing that ran there is suspected or blamed for it, except
+//     for what has lost as many workers as it may be blamed for.
+//
+// Writes without the seal. The seal itself, an outcome again that is to stay or to leave
+// (KeepOutcome, ReleaseOutcome), the removal of a request to cancel, the freeing of a unique key
+// and the record of a kind's limits go out under another condition: the record stands there that
+// was read. A deposed scheduler stores them too. docs/explanation/protocol.md says of each why that
+// does no harm, and package gaps how a reading notices it that they overtake.
 //
 // Costs. A step costs O(log n) of the tasks that wait; handing out costs O(workers) once a round,
 // and as much for the classes that somebody with room takes, and O(log workers) for each task, but
