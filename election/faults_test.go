@@ -67,8 +67,7 @@ func TestUnfitBucketListsAllFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
-			Bucket: bucket, History: 5,
-			TTL: time.Hour,
+			Bucket: bucket, History: 5, TTL: time.Hour, Metadata: map[string]string{"rolemanager.format": "2"},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +83,35 @@ func TestUnfitBucketListsAllFaults(t *testing.T) {
 		}
 		if !strings.Contains(err.Error(), "rolectl bucket") {
 			t.Error("it does not tell the fix")
+		}
+	})
+}
+
+// TestOrdinaryBucket: a program that names a bucket of somebody's data is told to create another
+// one, and nothing that would harm the data, also if it may create buckets.
+func TestOrdinaryBucket(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		nc := natstest.Connect(t, s)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, History: 5}); err != nil {
+			t.Fatal(err)
+		}
+		for _, may := range []bool{false, true} {
+			cfg := instance("a")
+			cfg.BucketAutoCreate = may
+			err := openError(t, t.Context(), nc, cfg, election.ErrBucketUnfit)
+			if says := err.Error(); !strings.Contains(says, "an ordinary KV bucket") ||
+				!strings.Contains(says, `create another one with "rolectl bucket create NAME"`) ||
+				strings.Contains(says, "--fix") || strings.Contains(says, "delete") {
+				t.Errorf("may create %t: %v", may, err)
+			}
+		}
+		_, err = election.Observe(t.Context(), nc, bucket)
+		if !errors.Is(err, election.ErrBucketUnfit) || strings.Contains(err.Error(), "--fix") {
+			t.Errorf("an observer: %v", err)
 		}
 	})
 }

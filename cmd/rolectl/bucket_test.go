@@ -44,8 +44,8 @@ func TestBucket(t *testing.T) {
 		{"bucket check roles", 0, "bucket roles is fit"},
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
 		{"bucket check missing", 1, "rolectl bucket create missing"},
-		{"bucket check plain", 1, "rolectl: bucket plain is an ordinary KV bucket and cannot be converted"},
-		{"bucket check plain --fix", 1, "rolectl: bucket plain is an ordinary KV bucket and cannot be converted"},
+		{"bucket check plain", 1, `converted: create another one with "rolectl bucket create NAME"`},
+		{"bucket check plain --fix", 1, `converted: create another one with "rolectl bucket create NAME"`},
 		{"bucket check mend", 1, "rolectl bucket check mend --fix"},
 		{"bucket check mend --fix", 0, "repaired: MaxAge"},
 		{"bucket check mend", 0, "bucket mend is fit"},
@@ -68,6 +68,39 @@ func TestBucket(t *testing.T) {
 				t.Errorf("exit %d, want %d and %q in:\n%s%s", r.code, test.code, test.says, r.out, r.errors)
 			}
 		})
+	}
+}
+
+// TestOrdinaryBucket: whatever is asked about a bucket of somebody's data, the answer is one line,
+// which names the command that makes another bucket, and none that would harm the data.
+func TestOrdinaryBucket(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	js, err := jetstream.New(p.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "plain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"-b plain roles", "-b plain members", "-b plain watch", "-b plain inspect r", "-b plain roles -o json",
+		"-b plain exec r -- true", "bucket id plain", "bucket create plain", "bucket adopt plain --yes",
+		"bucket move plain --here",
+	} {
+		r := p.run(strings.Fields(args)...)
+		if says := r.out + r.errors; r.code != cli.ExitFailed || !strings.Contains(says, "an ordinary KV bucket") ||
+			!strings.Contains(says, "rolectl bucket create NAME") || strings.Contains(says, "--fix") ||
+			strings.Contains(says, "delete") || strings.Count(r.errors, "\n") != 1 && !strings.Contains(args, "json") {
+			t.Errorf("%s: exit %d\n%s", args, r.code, says)
+		}
+	}
+	if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "v" {
+		t.Errorf("what it kept: %v, %v", e, err)
 	}
 }
 
@@ -103,10 +136,12 @@ func TestBucketJSON(t *testing.T) {
 	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "plain"}); err != nil {
 		t.Fatal(err)
 	}
-	r = p.run("bucket", "check", "plain", "--fix", "-o", "json")
-	if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) < 2 ||
-		len(d.Repaired) != 0 {
-		t.Errorf("beyond repair: exit %d, %+v, %s", r.code, d, r.errors)
+	for _, fix := range [][]string{nil, {"--fix"}} {
+		r = p.run(append([]string{"bucket", "check", "plain", "-o", "json"}, fix...)...)
+		if d := document[bucketTestDoc](t, r.out); r.code != cli.ExitFailed || d.Fit || len(d.Faults) != 1 ||
+			len(d.Repaired) != 0 || strings.Contains(r.out+r.errors, "--fix") {
+			t.Errorf("beyond repair: exit %d, %+v, %s", r.code, d, r.errors)
+		}
 	}
 	if d := document[bucketTestDoc](t, p.ok("bucket", "check", "mend", "--fix", "-o", "json").out); !d.Fit ||
 		len(d.Repaired) < 2 {

@@ -100,11 +100,13 @@ func TestDoctorFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, code := p.diagnosis("--bucket", "plain")
-	if code != doctorCritical || !d.has("bucket", "critical", "revisions count from 1") ||
-		!slices.ContainsFunc(d.Findings, func(f struct{ Check, Level, Message, Fix string }) bool {
-			return strings.Contains(f.Fix, "rolectl bucket create plain")
-		}) {
-		t.Errorf("an unfit bucket: %d, %+v", code, d)
+	of := slices.DeleteFunc(slices.Clone(d.Findings), func(f struct{ Check, Level, Message, Fix string }) bool {
+		return f.Level == "ok" && f.Check != "bucket" && f.Check != "identity" && f.Check != "replicas"
+	})
+	if code != doctorCritical || len(of) != 1 || of[0].Check != "bucket" ||
+		!strings.Contains(of[0].Message, "an ordinary KV bucket") ||
+		of[0].Fix != `create another one with "rolectl bucket create NAME"` {
+		t.Errorf("an ordinary bucket: %d, %+v", code, d)
 	}
 
 	p.ok("bucket", "create", "roles", "--storage", "memory")

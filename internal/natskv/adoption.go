@@ -61,7 +61,7 @@ func (o *Owner) mark(ctx context.Context, of *Backup) (*Adoption, error) {
 		return nil, fmt.Errorf("adopt bucket: %w", err)
 	}
 	changes, lasting := repairs(o.at, &info.StreamInfo)
-	if lasting {
+	if lasting || ordinary(&info.StreamInfo) { // adopting removes every record
 		return nil, unfit(o.at, &info.StreamInfo, o.nc.ConnectedServerVersion())
 	}
 	meta := metadata(changes, &info.StreamInfo)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -102,7 +101,7 @@ type State struct {
 	Copied      error
 	// Faults are those that Open would report. It is empty when the bucket is fit.
 	Faults []string
-	// Ordinary says that the bucket was not made for roles, and that no repair makes it so.
+	// Ordinary says that the bucket was made for other data. No repair makes it one for roles.
 	Ordinary bool
 }
 
@@ -187,10 +186,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		Replicas: info.Config.Replicas, Storage: info.Config.Storage,
 		Faults: faults(bucketPlace(bucket, r), &info.StreamInfo, nc.ConnectedServerVersion()),
 	}
-	_, ours := info.Config.Metadata[metaFormat]
-	s.Ordinary = !ours && slices.ContainsFunc(rules, func(r rule) bool {
-		return r.repair == nil && !r.fit(bucket, &info.StreamInfo)
-	})
+	s.Ordinary = ordinary(&info.StreamInfo)
 	s.Undescribed = !fullyDescribed(&info.StreamInfo)
 	if s.Copied = copied(bucket, &info.StreamInfo); adopting(s.ID) {
 		s.Copied = &AdoptingError{bucket}

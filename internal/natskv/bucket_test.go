@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -113,7 +114,8 @@ func TestCreateRejectsNonsense(t *testing.T) {
 	}
 }
 
-// The bucket is made by the jetstream package, with every possible fault.
+// The bucket is made by the jetstream package, with every possible fault. Its metadata say that it
+// was meant to be one of ours.
 func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 	s := startServer(t, nil)
 	nc := connect(t, s.ClientURL())
@@ -121,7 +123,9 @@ func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b", History: 5, TTL: time.Hour})
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
+		Bucket: "b", History: 5, TTL: time.Hour, Metadata: map[string]string{metaFormat: strconv.Itoa(formatVersion)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +154,76 @@ func TestOpenNamesAllFaultsAndRepairsWhatItCan(t *testing.T) {
 	changed, err := Repair(t.Context(), nc, "b")
 	if len(changed) > 0 || !errors.As(err, &unfit) {
 		t.Errorf("repair: changed %v, %v", changed, err)
+	}
+}
+
+// TestAnOrdinaryBucketIsLeftAlone: somebody keeps data in a KV bucket. Each judgement of it is that
+// it is not ours. It names the command that makes another one, and never one that repairs, removes
+// or purges this one; and nothing that is asked of us changes it.
+func TestAnOrdinaryBucketIsLeftAlone(t *testing.T) {
+	s := startServer(t, nil)
+	nc := connect(t, s.ClientURL())
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg := range []jetstream.KeyValueConfig{
+		{Bucket: "plain"},
+		{Bucket: "plain", History: 5, TTL: time.Hour, Metadata: map[string]string{"mine": "yes"}},
+	} {
+		kv, err := js.CreateKeyValue(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
+			t.Fatal(err)
+		}
+		_, opened := Open(t.Context(), nc, "plain")
+		_, created := Create(t.Context(), nc, Config{Bucket: "plain"})
+		_, repaired := Repair(t.Context(), nc, "plain")
+		_, adopted := Reach{}.Owner(nc, "plain").Adopt(t.Context(), nil)
+		_, described := Reach{}.Owner(nc, "plain").Here(t.Context())
+		const want = `bucket "plain" is unfit: it is an ordinary KV bucket, was not made for rolemanager, and cannot be ` +
+			`converted: create another one with "rolectl bucket create NAME"`
+		for does, err := range map[string]error{
+			"open": opened, "create": created, "repair": repaired, "adopt": adopted, "describe": described,
+		} {
+			if !errors.Is(err, ErrOrdinary) || !Permanent(err) || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%s: %v", does, err)
+			}
+		}
+		state, err := Inspect(t.Context(), nc, "plain")
+		if err != nil || !state.Ordinary || len(state.Faults) != 1 || !strings.HasSuffix(want, state.Faults[0]) {
+			t.Errorf("judged: %+v, %v", state, err)
+		}
+		if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "v" || e.Revision() != 1 {
+			t.Errorf("what it kept: %v, %v", e, err)
+		}
+		if err := js.DeleteKeyValue(t.Context(), "plain"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNobodyIsToldToDeleteWhatIsNotOurs: a stream that may be anybody's has a fault that no repair
+// corrects.
+func TestNobodyIsToldToDeleteWhatIsNotOurs(t *testing.T) {
+	hub, err := NewReach("hub", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := jetstream.StreamInfo{
+		Config: jetstream.StreamConfig{Name: "KV_b", PersistMode: jetstream.AsyncPersistMode},
+		State:  jetstream.StreamState{LastSeq: lowestRevision},
+	}
+	found := strings.Join(faults(bucketPlace("b", hub), &s, ""), "\n")
+	if ordinary(&s) || strings.Contains(found, "delete the bucket") ||
+		!strings.Contains(found, `another one with "rolectl bucket create NAME --js-domain hub"`) {
+		t.Errorf("not ours:\n%s", found)
+	}
+	s.Config.Metadata = map[string]string{metaFormat: strconv.Itoa(formatVersion)}
+	if found := strings.Join(faults(bucketPlace("b", hub), &s, ""), "\n"); !strings.Contains(found, "delete the bucket") {
+		t.Errorf("ours:\n%s", found)
 	}
 }
 

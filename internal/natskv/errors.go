@@ -33,6 +33,8 @@ var (
 	// ErrOldFormat means that the records of a bucket have an earlier format than this version reads.
 	// See UnfitError.
 	ErrOldFormat = errors.New("an earlier format")
+	// ErrOrdinary means that a bucket was made for other data. See UnfitError.
+	ErrOrdinary = errors.New("an ordinary KV bucket")
 	// ErrWatchLost ends a watch that missed something, or that was silent for longer than a live
 	// watch is. A new watch begins with a complete snapshot.
 	ErrWatchLost = errors.New("watch lost")
@@ -77,9 +79,14 @@ type UnfitError struct {
 	// Then the error is ErrOldFormat too, and the only fault names the commands that replace the
 	// bucket.
 	Format int
+	// Ordinary is set when the bucket was made for other data. Then the error is ErrOrdinary too, and
+	// the only fault names the command that makes another bucket.
+	Ordinary bool
 }
 
-func (e *UnfitError) Is(target error) bool { return target == ErrOldFormat && e.Format > 0 }
+func (e *UnfitError) Is(target error) bool {
+	return target == ErrOldFormat && e.Format > 0 || target == ErrOrdinary && e.Ordinary
+}
 
 func (e *UnfitError) Error() string {
 	what := fmt.Sprintf("bucket %q", e.Bucket)

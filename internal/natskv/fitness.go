@@ -29,6 +29,8 @@ const (
 	repairCure   = "repair it with \"rolectl bucket check %s --fix\""
 	recreateCure = "delete the bucket and recreate it with \"rolectl bucket create %s\""
 	adoptCure    = "make it a bucket of its own with \"rolectl bucket adopt %s\""
+	// anotherCure leaves alone what is not ours: it may be somebody's data.
+	anotherCure = "create another one with \"rolectl bucket create NAME%s\""
 )
 
 func set(key string, value any) func(*jetstream.StreamInfo) (string, any) {
@@ -173,13 +175,23 @@ func earlierFormat(s *jetstream.StreamInfo) int {
 	return 0
 }
 
+// ours reports whether the metadata say that the bucket was made for roles, in whichever format.
+func ours(s *jetstream.StreamInfo) bool {
+	_, found := s.Config.Metadata[metaFormat]
+	return found
+}
+
+// ordinary reports whether it is a KV bucket that was made for other data. One that lacks the
+// metadata and has high revisions is not taken for that: it may be a copy of one of ours.
+func ordinary(s *jetstream.StreamInfo) bool { return !ours(s) && s.State.LastSeq < lowestRevision-1 }
+
 // unfit is the error of a bucket with faults, nil without.
 func unfit(at place, s *jetstream.StreamInfo, serverVersion string) error {
 	f := faults(at, s, serverVersion)
 	if len(f) == 0 {
 		return nil
 	}
-	return &UnfitError{Bucket: at.bucket, Faults: f, Format: earlierFormat(s)}
+	return &UnfitError{Bucket: at.bucket, Faults: f, Format: earlierFormat(s), Ordinary: ordinary(s)}
 }
 
 // faults lists the faults of the bucket at a place, each with its fix.
@@ -192,23 +204,31 @@ func faults(at place, s *jetstream.StreamInfo, serverVersion string) []string {
 				MaxBytes: s.Config.MaxBytes, Reach: at.reach,
 			}))}
 	}
+	if ordinary(s) { // each repair would be one of somebody's data
+		return []string{"it is an ordinary KV bucket, was not made for rolemanager, and cannot be converted: " +
+			fmt.Sprintf(anotherCure, at.reach.Flags())}
+	}
 	var out []string
 	if f := tooOld(serverVersion); f != "" {
 		out = append(out, f)
 	}
 	for _, r := range rules {
 		if !r.fit(at.bucket, s) {
-			out = append(out, r.text(at))
+			out = append(out, r.text(at, ours(s)))
 		}
 	}
 	return out
 }
 
 // text is the fault and its fix. The options of a command lead to this bucket, not to a namesake.
-func (r rule) text(at place) string {
+// Nobody is told to delete a bucket that is not ours.
+func (r rule) text(at place, ours bool) string {
 	cure := r.cure
 	if r.repair != nil {
 		cure = repairCure
+	}
+	if cure == recreateCure && !ours {
+		return r.fault + ": " + fmt.Sprintf(anotherCure, at.reach.Flags())
 	}
 	if cure == repairCure || cure == recreateCure || cure == adoptCure {
 		cure = fmt.Sprintf(cure, at.bucket+at.reach.Flags())

@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,7 +62,9 @@ func TestFaultsNameTheReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unfit := jetstream.StreamInfo{Config: jetstream.StreamConfig{Name: "KV_b"}}
+	unfit := jetstream.StreamInfo{Config: jetstream.StreamConfig{
+		Name: "KV_b", Metadata: map[string]string{metaFormat: strconv.Itoa(formatVersion)},
+	}}
 	found := strings.Join(faults(bucketPlace("b", hub), &unfit, ""), "\n")
 	for _, command := range []string{`"rolectl bucket check b --js-domain hub --fix"`, `"rolectl bucket create b --js-domain hub"`} {
 		if !strings.Contains(found, command) {

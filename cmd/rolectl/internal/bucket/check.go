@@ -3,7 +3,6 @@ package bucket
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -42,16 +41,16 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 			for _, r := range repaired { // the error names the rest
 				a.Say("repaired: %s", r)
 			}
-			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 && !ordinary(ctx, a, name) {
+			if errors.As(err, new(*natskv.UnfitError)) && len(repaired) == 0 && !errors.Is(err, natskv.ErrOrdinary) {
 				a.Say("nothing was changed: some faults cannot be repaired in place, and a bucket that would stay unfit is left " +
 					"as it is")
 			}
-			return explainUnfit(ctx, a, name, err, repaired)
+			return explainUnfit(a, name, err, repaired)
 		}
 	}
 	b, err := a.Reach().Open(ctx, nc, name)
 	if err != nil {
-		return explainUnfit(ctx, a, name, a.Reach().Located(ctx, nc, err), repaired)
+		return explainUnfit(a, name, a.Reach().Located(ctx, nc, err), repaired)
 	}
 	d := describe(b)
 	d.Repaired = repaired
@@ -62,21 +61,11 @@ func checkBucket(ctx context.Context, a *cli.App, nc *nats.Conn, name string, fi
 	return printBucket(a, d, text)
 }
 
-// ordinary reports whether a bucket was not made for roles, and cannot be converted.
-func ordinary(ctx context.Context, a *cli.App, name string) bool {
-	state, err := a.Reach().Inspect(ctx, a.Conn, name)
-	return err == nil && state.Ordinary
-}
-
 // explainUnfit is the error of a bucket that cannot be used. Where that is because of how it is
 // made, a document says it too.
-func explainUnfit(ctx context.Context, a *cli.App, name string, err error, repaired []string) error {
+func explainUnfit(a *cli.App, name string, err error, repaired []string) error {
 	var unfit *natskv.UnfitError
-	if errors.As(err, &unfit) && ordinary(ctx, a, name) {
-		err = cli.ExitWith(cli.ExitFailed, fmt.Errorf("bucket %s is an ordinary KV bucket and cannot be converted: "+
-			"create another one for roles (rolectl bucket create NAME), and give its name", name))
-	}
-	if a.Format == "json" && unfit != nil {
+	if errors.As(err, &unfit) && a.Format == "json" {
 		err = errors.Join(err,
 			a.Printer().JSON(bucketDocument{
 				Document: show.Of("bucket"), Bucket: name, Faults: unfit.Faults,

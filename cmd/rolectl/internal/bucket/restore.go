@@ -116,7 +116,10 @@ func foresee(ctx context.Context, a *cli.App, nc *nats.Conn, name string, b *nat
 		d.Created = true
 		text = fmt.Sprintf("bucket %s would be created: replicas %d, %s storage, TTL at most %v", name, b.Replicas(),
 			strings.ToLower(b.Storage().String()), b.MaxTTL())
-	case err != nil:
+	case err == nil && state.Ordinary: // as restore would find
+		_, err = a.Reach().Open(ctx, nc, name)
+	}
+	if err != nil && !d.Created {
 		return cli.BucketError(err)
 	}
 	return printRestored(a, d, text+"; that takes "+b.MaxTTL().Round(time.Second).String())

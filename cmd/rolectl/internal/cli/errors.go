@@ -86,6 +86,7 @@ var classes = []struct {
 		[]error{election.ErrStoreRegressed},
 	},
 	{"role_kept", "rolectl inspect ROLE shows who leads or wants it", []error{election.ErrRoleKept}},
+	{"bucket_unfit", "rolectl bucket create NAME, and give its name (--bucket)", []error{natskv.ErrOrdinary}},
 	{"bucket_unfit", "rolectl bucket check NAME --fix", []error{election.ErrBucketUnfit}},
 	{
 		"namespace_not_found", "rolectl tasks create NAMESPACE, or give another --namespace",
