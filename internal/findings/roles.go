@@ -77,7 +77,7 @@ func (f *RoleFacts) Left() bool {
 // left cleanly and that nobody contends for is reported, and is not a fault: its record stays in
 // the bucket when the role is no longer used.
 func (l *List) Roles(bucket string, roles []RoleFacts, members []election.MemberInfo) {
-	led := 0
+	var led, dev int // dev of the led ones need no successor
 	var left []string
 	for i := range roles {
 		f := &roles[i]
@@ -85,11 +85,13 @@ func (l *List) Roles(bucket string, roles []RoleFacts, members []election.Member
 		case f.Left():
 			left = append(left, fmt.Sprintf("%s (%s, for %s)", f.Info.Role, f.WhyVacant(), wording.Age(f.Age)))
 		case l.role(bucket, f, members):
-			led++
+			if led++; f.Info.Successor == "" {
+				dev++
+			}
 		}
 	}
-	if led == len(roles)-len(left) {
-		l.OK("roles", "%s, all with a leader and a successor", wording.Count(led, "role"))
+	if led == len(roles)-len(left) && (led > 0 || len(left) == 0) {
+		l.OK("roles", "%s", allLed(led, dev))
 	}
 	if len(left) > 0 {
 		l.OK("roles", "left cleanly, with no candidates: %s; if a role is still used, start a process that contends for it",
@@ -106,6 +108,23 @@ func (l *List) Unplaced(groups []election.SpreadInfo) {
 				"nobody has room for %s: each candidate leads as many roles as its MaxRoles allows", wording.FirstFew(g.Unplaced))
 		}
 	}
+}
+
+// allLed says that nothing is wrong with the roles that are used. dev of them have no successor.
+func allLed(led, dev int) string {
+	all := ", with"
+	if led > 1 {
+		all = ", all with"
+	}
+	switch {
+	case led == 0:
+		return "no role has been claimed here"
+	case dev == led:
+		return wording.Count(led, "role") + all + " a leader; " + DevMember + " needs no successor"
+	case dev > 0:
+		return wording.Count(led, "role") + all + " a leader and a successor, but for " + DevMember + ", which needs none"
+	}
+	return wording.Count(led, "role") + all + " a leader and a successor"
 }
 
 // role judges one role. It reports whether the role has a leader and needs no other successor.
