@@ -265,6 +265,13 @@ func TestTasksList(t *testing.T) {
 		!strings.Contains(table, "it is broken?[2J") || strings.Contains(table, "\x1b") {
 		t.Errorf("table:\n%q", table)
 	}
+	const dead, red, plain = "ended-1", "\x1b[31m", "ended-2"
+	for args, is := range map[string]bool{"--color always": true, "--color never": false, "": false} {
+		r := w.ok(append([]string{"tasks", "ls"}, strings.Fields(args)...)...)
+		if got := strings.Contains(r.out, red+dead); got != is || strings.Contains(r.out, red+plain) {
+			t.Errorf("a dead task is red with %q: %t\n%q", args, got, r.out)
+		}
+	}
 
 	if err := w.scheduler.StepDown(t.Context()); err != nil { // and nobody schedules
 		t.Fatal(err)

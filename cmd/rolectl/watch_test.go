@@ -177,6 +177,9 @@ func TestSilentLeader(t *testing.T) {
 	leads(t, contend(t, a, election.RoleConfig{Role: "invoices-of-tenant-billing-0001"}))
 	role := "invoices-of-tenant-billing-0001"
 	p.ok("inspect", role)
+	if members := p.ok("members", "--color", "always").out; strings.Contains(members, red) {
+		t.Errorf("a member that is not silent:\n%q", members)
+	}
 	w, _ := p.onTerminal("watch")
 	lines := p.start("watch")
 	w.says(&w.out, "leading")
@@ -206,6 +209,12 @@ func TestSilentLeader(t *testing.T) {
 	}
 	if colored := p.ok("roles", "--color", "always").out; !strings.Contains(colored, red+role) {
 		t.Errorf("with colours:\n%q", colored)
+	}
+	if members := p.ok("members", "--color", "always").out; !strings.Contains(members, red+"worker-of-tenant") {
+		t.Errorf("members with colours:\n%q", members)
+	}
+	if members := p.ok("members").out; !strings.Contains(members, "silent") || strings.Contains(members, "\x1b") {
+		t.Errorf("members, not on a terminal:\n%q", members)
 	}
 	link.Heal()
 }
