@@ -55,6 +55,8 @@ func TestBucket(t *testing.T) {
 		{"bucket create spread --replicas 3", 1, "rolectl: this server is not in a cluster of 3: give --replicas 1"},
 		{"tasks create spread --replicas 5", 1, "rolectl: this server is not in a cluster of 5: give --replicas 1"},
 		{"bench --replicas 3", 1, "rolectl: this server is not in a cluster of 3: give --replicas 1"},
+		{"bench --js-domain hub", 2, "connect to the server to measure, without --js-domain"},
+		{"bench --help", 0, "refuses a domain"},
 		{"bucket create x.y", 2, "use letters, digits, - and _"},
 		{"bucket create x.y --dry-run", 2, "use letters, digits, - and _"},
 		{"bucket check x.y", 2, "use letters, digits, - and _"},

@@ -46,7 +46,8 @@ func Command(a *cli.App) *cobra.Command {
   failover    from the end of a leader's connection to the promotion of the successor: about the TTL
   task        from submitting a task to its outcome, one at a time
 
-Times include this process, which holds all members. The command needs the permission to create and delete streams.`,
+Times include this process, which holds all members. The command needs the permission to create and delete streams.
+It measures the JetStream of the server that it connects to, and so it refuses a domain and an API prefix.`,
 		Example: "  rolectl bench\n  rolectl bench --replicas 3 --ttl 15s --only failover\n  rolectl bench -o json",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
