@@ -53,6 +53,17 @@ type Result struct {
 	Waited time.Duration
 }
 
+// Revoke and Wait end every session before its records go. Two leaders would be kept apart without
+// them, since a process takes no role for free in an adopted bucket before L_max (see doc.go). Both
+// are kept, since neither does what the other does:
+//
+//   - A session that lives through the purge does not find its lease, and writes it again over
+//     nothing: it would continue in the adopted bucket, unasked. So would a term, which nobody can
+//     see there, and tasks that a worker runs.
+//   - That rule counts from when a process first looks. It is needed for what these steps do not
+//     reach: the late purge of an adoption that was overtaken, and a session that was about to open
+//     when the bucket was marked.
+
 // Run adopts a bucket, or restores it if there is a backup. It takes L_max of the bucket and a
 // moment. Errors: those of natskv's Remake and Adopt, ErrAdoptedByAnother, ctx's. After an error
 // the bucket stays marked: run it again.
