@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -27,11 +28,14 @@ func TestReconnectAmongDeadIds(t *testing.T) {
 	bury(t, nc, b, 4000)
 	link := s.Link()
 	cfg := instance("leader")
-	cfg.TTL = 30 * time.Second
+	cfg.TTL = 10 * time.Second
+	if race.Enabled { // a snapshot takes ten times as long
+		cfg.TTL = 30 * time.Second
+	}
 	session := open(t, s, cfg, append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))...)
 	p, term := lead(t, session, election.RoleConfig{Role: "r"})
 	second := instance("second")
-	second.TTL = 30 * time.Second
+	second.TTL = cfg.TTL
 	for round := range 3 {
 		link.Reset()
 		second.InstanceID = fmt.Sprint("second.", round)
