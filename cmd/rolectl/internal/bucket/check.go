@@ -28,7 +28,7 @@ func checkCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false,
-		"upgrade the bucket in place; a bucket that must be recreated is left as it is")
+		"upgrade the bucket in place; one that cannot be upgraded is left as it is")
 	return cmd
 }
 
