@@ -39,6 +39,10 @@ var (
 		Below: []string{"internal/natskv"}, Run: "^TestA(LatePurge|SlowMark)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	allEnded = &mutants.Test{
+		Below: []string{"internal/adoption"}, Run: "^TestEverySessionHasEnded$",
+		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
 	reachedStream = &mutants.Test{
 		Below: []string{"internal/natskv"}, Run: "^TestAStreamIs(Reached|NotTakenForANamesake)$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
@@ -179,6 +183,16 @@ var taskMutants = mutants.Suite{
 			Edits: []mutants.Edit{{
 				"(silent+wait).Microseconds()), former+1)", "(silent+wait).Microseconds()), min(former, 1))",
 			}},
+		},
+		{
+			Name: "an adoption revokes no lease", By: allEnded,
+			Edits: []mutants.Edit{{
+				"l.Form == record.FormRecord && l.Lease.Alive()", "l.Form == record.FormRecord && l.Lease.V < 0",
+			}},
+		},
+		{
+			Name: "an adoption waits for no session", By: allEnded,
+			Edits: []mutants.Edit{{"case <-time.After(wait):\n", "case <-time.After(0 * wait):\n"}},
 		},
 		{
 			Name: "a bucket is marked however long that takes", By: adopted,
