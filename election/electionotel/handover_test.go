@@ -2,6 +2,7 @@ package electionotel_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -249,4 +250,30 @@ func TestStuck(t *testing.T) {
 		all := a.has("stuck billing", "drain billing", "vacate billing")
 		together(t, stuck, all["drain billing"], all["vacate billing"], b.has("claim billing")["claim billing"])
 	})
+}
+
+// TestRolesOfOthers: what a session sees of roles that it takes no part in makes no span. Neither
+// does a first term, and one whose former leader nobody has seen is a trace of its own.
+func TestRolesOfOthers(t *testing.T) {
+	exporter := tracetest.NewInMemoryExporter()
+	sink := electionotel.NewSink(electionotel.WithTracerProvider(sdk.NewTracerProvider(sdk.WithSyncer(exporter))))
+	meta := event.Meta{Time: time.Now(), Bucket: "roles", Instance: "a", Session: 7}
+	for i := range 100 {
+		role := fmt.Sprint("other-", i)
+		sink.Observe(event.LeaderChanged{Meta: meta, Role: role, Leader: "b", Epoch: 40})
+		sink.Observe(event.RoleVacant{Meta: meta, Role: role, By: "b", Epoch: 40})
+		sink.Observe(event.ClaimAttempted{Meta: meta, Role: role, Outcome: event.OutcomeRefused})
+		sink.Observe(event.RolePromoted{Meta: meta, Role: role, Epoch: 50})
+	}
+	if n := len(exporter.GetSpans()); n != 0 {
+		t.Errorf("%d spans", n)
+	}
+	sink.Observe(event.SessionClosed{Meta: meta})
+	for _, role := range []string{"x", "y"} {
+		sink.Observe(event.RolePromoted{Meta: meta, Role: role, Epoch: 60, Gap: time.Second})
+	}
+	all := exporter.GetSpans()
+	if len(all) != 2 || all[0].SpanContext.TraceID() == all[1].SpanContext.TraceID() || all[0].Parent.IsValid() {
+		t.Errorf("%+v", all)
+	}
 }

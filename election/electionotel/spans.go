@@ -2,6 +2,7 @@ package electionotel
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -83,13 +84,13 @@ func (s *Sink) gaveAway(p *part, m event.Meta, role string) {
 // the present one, its role was given away, though the vacancy was not seen, because the next claim
 // came at once.
 func (s *Sink) passed(p *part, m event.Meta, role string) {
-	if p.own.session == m.Session && !p.own.drained.IsZero() && p.own.reason != evicted {
+	if p.own.session == m.Session && !p.own.drained.IsZero() && !slices.Contains(taken, p.own.reason) {
 		s.gaveAway(p, m, role)
 	}
 }
 
-// evicted is the reason of a term whose role was taken by force.
-const evicted = "evicted"
+// taken are the reasons of terms whose role others may have taken.
+var taken = []string{"evicted", "disconnected", "session lost"}
 
 // led takes in that another process leads.
 func (s *Sink) led(p *part, e event.LeaderChanged) {
