@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/clock"
@@ -39,6 +40,10 @@ func init() {
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }
+	bridge.Fault = func(session any, doing string, err error) {
+		s := session.(*Session)
+		s.emit(event.Fault{Meta: s.meta(), Doing: doing, Err: err, Attempts: 1})
+	}
 	bridge.CheckShards = func(session any) error { return session.(*Session).checkMoreShards() }
 	bridge.ClosesWithin = func(session any) time.Duration { return session.(*Session).closesWithin() }
 }

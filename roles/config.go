@@ -8,18 +8,28 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/rolemanager/rolemanager/discovery"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// Config configures a [Manager]. Bucket and one of URL and Conn are required. A zero field takes
+// Config configures a [Manager]. Bucket and one of URL, Servers and Conn are required. A zero field takes
 // the default that its comment names. Most defaults of durations follow from TTL, so it is enough
 // to set TTL alone.
 type Config struct {
 	// URL is the address of NATS; several servers are separated by commas. Run connects, reconnects
 	// for as long as it runs, and closes the connection at its end.
 	URL string
+	// Servers says where NATS is, instead of URL: package discovery has sources, such as a file, DNS
+	// and Consul. Run waits for the first list. Later lists change where the connection goes when it
+	// is lost. A connection whose server has left the list for 30 s and a random part of TTL moves to
+	// one of the list, if one answers. A look-up that fails or is empty changes nothing, and is
+	// reported as an event.Fault.
+	Servers discovery.Servers
+	// Zone is where this process is, such as a data centre. Servers of its zone are tried first.
+	// Default "": unknown.
+	Zone string
 	// NATSOptions are further options for that connection, such as nats.UserCredentials. They are
 	// applied last, so they override the manager's own options.
 	NATSOptions []nats.Option

@@ -21,7 +21,7 @@ const (
 
 // dial makes the manager's own connection. It does not fail because no server can be reached: it
 // then keeps trying, as it does after every loss. Errors: a URL or an option that cannot be used.
-func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports) (*nats.Conn, error) {
+func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports, list *servers) (*nats.Conn, error) {
 	pause := min(heartbeat, time.Second)
 	options := []nats.Option{
 		nats.Name("rolemanager " + cfg.Bucket + " " + instance),
@@ -48,9 +48,17 @@ func dial(cfg Config, instance string, heartbeat time.Duration, reports *reports
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { reports.complaint(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { reports.unreached(err) }),
 	}
-	nc, err := nats.Connect(cfg.URL, append(options, cfg.NATSOptions...)...)
+	at := cfg.URL
+	if list != nil {
+		at = list.urls()
+		options = append(options, nats.DontRandomize(), nats.ReconnectToServer(list.next))
+	}
+	nc, err := nats.Connect(at, append(options, cfg.NATSOptions...)...)
 	if err != nil {
 		return nil, fmt.Errorf("roles: connect: %w", err)
+	}
+	if list != nil {
+		list.follow(nc)
 	}
 	if !nc.IsConnected() {
 		reports.awaitReason()

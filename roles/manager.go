@@ -23,6 +23,7 @@ type Manager struct {
 	session *election.Session
 	reports *reports
 	fatal   chan error // cap 1: the first one counts
+	servers *servers   // of Run alone, nil if Config.Servers is
 
 	mu    sync.Mutex // never held across a call that waits
 	phase phase

@@ -76,6 +76,18 @@ func (r *reports) explained(e event.Event) event.Event {
 	return e
 }
 
+// servers reports that the list of servers cannot be had or used. Before the session opens, the
+// sinks hear nothing yet, and the log alone tells.
+func (r *reports) servers(doing string, err error) {
+	if bridge.Number(r.session) != 0 {
+		bridge.Fault(r.session, doing, err)
+	} else if r.log != nil {
+		r.log.Observe(event.Fault{Meta: event.Meta{
+			Time: time.Now(), Bucket: r.session.Bucket(), Instance: r.session.Instance(),
+		}, Doing: doing, Err: err, Attempts: 1})
+	}
+}
+
 // complaint logs an error that the server or nats.go reports about the manager's own connection.
 func (r *reports) complaint(err error) {
 	if r.log == nil {

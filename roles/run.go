@@ -25,8 +25,11 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	nc, err := m.connect()
-	if err != nil {
+	nc, err := m.connect(ctx)
+	if m.servers != nil {
+		defer m.servers.end() // the session is closed
+	}
+	if nc == nil {
 		return errors.Join(err, m.close(nil))
 	}
 	refusal := func() error { return nil }
@@ -61,12 +64,22 @@ func (m *Manager) begin(ctx context.Context) error {
 	return nil
 }
 
-// connect is the connection of this run.
-func (m *Manager) connect() (*nats.Conn, error) {
+// connect is the connection of this run. It waits for the first list of servers: when ctx ends
+// before, there is neither a connection nor an error.
+func (m *Manager) connect(ctx context.Context) (*nats.Conn, error) {
 	if m.cfg.Conn != nil {
 		return m.cfg.Conn, nil
 	}
-	nc, err := dial(m.cfg, m.session.Instance(), m.session.Config().HeartbeatInterval, m.reports)
+	sc := m.session.Config()
+	if m.cfg.Servers != nil {
+		m.servers = followServers(ctx, m.cfg, sc.HeartbeatInterval, sc.TTL, m.reports.servers)
+		select {
+		case <-m.servers.first:
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+	nc, err := dial(m.cfg, m.session.Instance(), sc.HeartbeatInterval, m.reports, m.servers)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,16 @@ func (c Config) heartbeat() time.Duration {
 
 func (c Config) validateConnection() error {
 	switch {
-	case c.URL == "" && c.Conn == nil:
+	case c.Servers != nil && c.Conn != nil:
+		return &ConfigError{
+			"Servers",
+			"a shared Conn is not reconfigured: leave Conn out, and the manager connects to the servers of the list",
+		}
+	case c.Servers != nil && c.URL != "":
+		return &ConfigError{"Servers", "both URL and Servers: set URL for fixed servers, or Servers for a list that changes"}
+	case c.Servers != nil && configured(c.NATSOptions).ReconnectToServerCB != nil:
+		return &ConfigError{"NATSOptions", "nats.ReconnectToServer together with Servers, which choose the server: leave it out"}
+	case c.URL == "" && c.Conn == nil && c.Servers == nil:
 		return &ConfigError{"URL", "neither URL nor Conn: set URL to have the manager connect, or Conn to share a connection"}
 	case c.URL != "" && c.Conn != nil:
 		return &ConfigError{
@@ -59,8 +68,10 @@ func (c Config) validateConnection() error {
 		return &ConfigError{"Conn", "made with nats.NoEcho(): " + noEcho}
 	case c.Conn != nil:
 		return nil
-	case deaf(c.NATSOptions):
+	case configured(c.NATSOptions).NoEcho:
 		return &ConfigError{"NATSOptions", "nats.NoEcho(): " + noEcho}
+	case c.Servers != nil:
+		return nil
 	}
 	for server := range strings.SplitSeq(c.URL, ",") {
 		server = strings.TrimSpace(server)
@@ -79,16 +90,14 @@ func (c Config) validateConnection() error {
 
 const noEcho = "this process would not receive its own messages: leave NoEcho out"
 
-// deaf reports whether the options make a connection that does not receive its own messages. An
-// error of an option is left to nats.Connect.
-func deaf(options []nats.Option) bool {
-	var o nats.Options
+// configured is what the options set. An error of an option is left to nats.Connect.
+func configured(options []nats.Option) (o nats.Options) {
 	for _, option := range options {
 		if option != nil {
 			_ = option(&o)
 		}
 	}
-	return o.NoEcho
+	return o
 }
 
 // validateRoles checks roles that are added to the present roles.

@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 		"internal/protocol/spread", "internal/protocol/view", "internal/shardcount",
 	},
 	"discovery": {},
-	"roles":     {"election", "event", "fencing", "internal/bridge", "internal/natsconn"},
+	"roles":     {"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn"},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"internal/protocol/tasks/groups",

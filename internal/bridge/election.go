@@ -35,6 +35,8 @@ var (
 	// ClosesWithin bounds how long Session.Close takes when each of its steps takes all the time
 	// that it may take.
 	ClosesWithin func(session any) time.Duration
+	// Fault reports an event.Fault of the session.
+	Fault func(session any, doing string, err error)
 	// CheckShards records or compares how many shards the groups have that were added since the
 	// session was opened; before that there is nothing to ask.
 	CheckShards func(session any) error
