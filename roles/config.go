@@ -14,9 +14,9 @@ import (
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
-// Config configures a [Manager]. Bucket and one of URL, Servers and Conn are required. A zero field takes
-// the default that its comment names. Most defaults of durations follow from TTL, so it is enough
-// to set TTL alone.
+// Config configures a [Manager]. Bucket and one of URL, Servers and Conn are required. A zero field
+// takes the default that its comment names. Most defaults of durations follow from TTL, so it is
+// enough to set TTL alone.
 type Config struct {
 	// URL is the address of NATS; several servers are separated by commas. Run connects, reconnects
 	// for as long as it runs, and closes the connection at its end.

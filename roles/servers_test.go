@@ -70,7 +70,9 @@ func (h *hosts) kill(host string) {
 }
 
 // lookup is a source that a test steers.
-type lookup struct{ answers chan func() ([]discovery.Server, error) }
+type lookup struct {
+	answers chan func() ([]discovery.Server, error)
+}
 
 func newLookup() *lookup {
 	return &lookup{make(chan func() ([]discovery.Server, error))}
@@ -95,13 +97,15 @@ func (l *lookup) finds(all ...string) {
 	l.answers <- func() ([]discovery.Server, error) { return list, nil }
 }
 
-func (l *lookup) fails(err error) { l.answers <- func() ([]discovery.Server, error) { return nil, err } }
+func (l *lookup) fails(err error) {
+	l.answers <- func() ([]discovery.Server, error) { return nil, err }
+}
 
 // found makes the manager follow the look-up.
 func found(h *hosts, l *lookup, zone string) func(*roles.Config) {
 	return func(c *roles.Config) {
 		c.URL, c.Servers, c.Zone = "", l, zone
-		c.NATSOptions = []nats.Option{nats.SetCustomDialer(h)}
+		c.NATSOptions = []nats.Option{nats.SetCustomDialer(h), nats.SkipHostLookup()} // no DNS in a bubble
 	}
 }
 

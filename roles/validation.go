@@ -51,7 +51,7 @@ func (c Config) validateConnection() error {
 	case c.Servers != nil && c.URL != "":
 		return &ConfigError{"Servers", "both URL and Servers: set URL for fixed servers, or Servers for a list that changes"}
 	case c.Servers != nil && configured(c.NATSOptions).ReconnectToServerCB != nil:
-		return &ConfigError{"NATSOptions", "nats.ReconnectToServer together with Servers, which choose the server: leave it out"}
+		return &ConfigError{"NATSOptions", "nats.ReconnectToServer, and Servers chooses the server: leave one of them out"}
 	case c.URL == "" && c.Conn == nil && c.Servers == nil:
 		return &ConfigError{"URL", "neither URL nor Conn: set URL to have the manager connect, or Conn to share a connection"}
 	case c.URL != "" && c.Conn != nil:

@@ -160,7 +160,7 @@ var allowed = map[string][]string{
 		"internal/natskv", "internal/naming"),
 	"cmd/rolectl/internal/dryrun": append(under("cmd/rolectl/internal", "cli", "show"),
 		"internal/natskv", "internal/natsrun"),
-	"cmd/rolectl/internal/connect":   {"internal/natskv"},
+	"cmd/rolectl/internal/connect":   {"discovery", "internal/natskv"},
 	"cmd/rolectl/internal/show":      {"internal/wording"},
 	"cmd/rolectl/internal/supervise": {"internal/clock"},
 	"cmd/rolectl/internal/ui": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),

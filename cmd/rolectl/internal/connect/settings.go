@@ -15,6 +15,7 @@ import (
 // Settings are the values of the flags. Empty ones are taken from the environment or a context.
 type Settings struct {
 	Server      string
+	Discover    string // a source of package discovery, in place of Server
 	User        string // without a password it is a token, as in the nats tool
 	Password    string
 	Creds       string
@@ -83,6 +84,13 @@ func (s Settings) Resolve() (Target, error) {
 			}
 			t.Timeout = d
 		}
+	}
+	if s.Discover != "" {
+		found, err := s.discovered(t.Timeout)
+		if err != nil {
+			return Target{}, err
+		}
+		s.Server = found
 	}
 	if !s.NoContext {
 		if err := t.load(cmp.Or(s.Context, os.Getenv("NATS_CONTEXT"))); err != nil {
