@@ -15,7 +15,7 @@ const (
 	shardBurst = 4
 )
 
-const maxRefusals = 10 // a target that says no is left out for 2^10 heartbeats at most
+const maxRefusals = 6 // a target that says no is left out for 64 heartbeats at most
 
 func (g *spreadGroup) burst() int {
 	if g.name == "" {

@@ -159,6 +159,9 @@ func (m *Machine) collect() {
 	for _, p := range m.news.Peers {
 		m.touchPeer(p)
 	}
+	for _, n := range m.news.Notices { // before anything is decided; those that come up until they are told follow
+		m.noteSpread(n)
+	}
 	for _, r := range m.news.Roles {
 		m.touchGroup(r)
 		m.touchRole(r)

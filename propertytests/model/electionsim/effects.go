@@ -103,6 +103,7 @@ func (p *process) begin(e protocol.BeginTerm) {
 	p.busy = append(p.busy, t)
 	w.grant(p, t, e.Token)
 	p.serve(t)
+	p.checkCap()
 	p.checkAwake("a term of " + e.Role)
 	if w.chance(w.plan.Noise.Returns) {
 		life, failed := p.life, w.rng.IntN(3) > 0

@@ -18,13 +18,20 @@ type evenness struct {
 	view   *view.View[struct{}, struct{}]
 	news   view.News[struct{}, struct{}]
 	needed int // how many roles have to move
+	moved  map[string]movement
+}
+
+// movement is when a role was given away for the sake of balance, and to whom.
+type movement struct {
+	at time.Duration
+	to string
 }
 
 func newEvenness(p *Plan) *evenness {
 	if !p.Spread {
 		return nil
 	}
-	return &evenness{group: p.group(), view: view.New[struct{}, struct{}](MaxTTL)}
+	return &evenness{group: p.group(), view: view.New[struct{}, struct{}](MaxTTL), moved: map[string]movement{}}
 }
 
 func (p *Plan) group() string {
@@ -68,8 +75,48 @@ func (e *evenness) saw(w *world, c *commit) {
 	}
 	if c.entry.Role.Reason == protocol.Balanced.String() {
 		w.Counts.Moves++
+		w.checkRest(c)
 	}
 	w.Counts.LeastMoves += max(0, e.needed-before)
+}
+
+// checkRest: a role that was moved rests for a TTL of the process that it was moved to.
+func (w *world) checkRest(c *commit) {
+	last, now := w.even.moved[c.entry.Name], movement{w.now, c.entry.Role.Next}
+	w.even.moved[c.entry.Name] = now
+	if c.by == nil || c.entry.Role.By != last.to {
+		return
+	}
+	if rest := c.by.lasts(c.by.cfg.TTL); w.now < last.at+rest {
+		w.violate("E9: %s moves again %v after it was moved to %s, which has a TTL of %v", c.entry.Name, w.now-last.at, c.by,
+			rest)
+	}
+}
+
+// checkCap: nobody begins to lead more roles than it may.
+func (p *process) checkCap() {
+	if n := p.leads(); p.plan.MaxRoles > 0 && n > p.plan.MaxRoles {
+		p.w.violate("E9: %s leads %d roles, and may lead %d", p, n, p.plan.MaxRoles)
+	}
+}
+
+// together says who leads two roles that are to be apart, though somebody else could lead one.
+func (w *world) together() string {
+	a, b := w.leader(roleName(0)), w.leader(roleName(1))
+	if !w.plan.Apart || a == nil || a != b {
+		return ""
+	}
+	for _, p := range w.members {
+		if p == a || !p.alive || p.session == 0 || p.plan.MaxRoles > 0 {
+			continue
+		}
+		for _, role := range []string{roleName(0), roleName(1)} {
+			if p.joined[role] && p.priority(role) >= a.priority(role) {
+				return fmt.Sprintf("E9: %s leads two roles that are to be apart, and %s could lead %s", a, p, role)
+			}
+		}
+	}
+	return ""
 }
 
 // uneven says what has to move still (E9).
@@ -79,6 +126,9 @@ func (w *world) uneven() string {
 	}
 	if n := w.even.needs(w.now); n > 0 {
 		return fmt.Sprintf("E9: %d roles are to move", n)
+	}
+	if missing := w.together(); missing != "" {
+		return missing
 	}
 	return w.unequal()
 }

@@ -1,9 +1,13 @@
 package electionsim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
 // spreadOut draws a schedule in which the roles are spread: plainly, or over members that differ.
@@ -55,5 +59,86 @@ func TestSpread(t *testing.T) {
 	}
 	if total.Moves < total.Schedules || total.Unplaced < total.Schedules/50 {
 		t.Errorf("only %d moves, and %d roles unplaced", total.Moves, total.Unplaced)
+	}
+}
+
+// TestSpreadSettles: when a process joins, nothing moves for two heartbeats, and then its share
+// does. Then nothing moves for an hour.
+func TestSpreadSettles(t *testing.T) {
+	for seed := range uint64(5) {
+		w := newWorld(&Plan{Seed: seed, Roles: 9, Single: true, Spread: true})
+		w.quiet = true
+		plan := &MemberPlan{TTL: 3 * time.Second, Priorities: make([]int, 9)}
+		for i := range 2 {
+			w.at(time.Duration(i)*time.Millisecond, w.newProcess(i, fmt.Sprintf("p%d", i), plan).start)
+		}
+		w.runUntil(10 * time.Second)
+		joins := w.newProcess(2, "p2", plan)
+		w.at(w.now, joins.start)
+		before, heartbeat := w.Counts.Moves, plan.TTL/5
+		for joins.session == 0 && w.violated == nil {
+			w.runUntil(w.now + time.Millisecond)
+		}
+		w.runUntil(w.now + 2*heartbeat - 20*time.Millisecond)
+		if n := w.Counts.Moves - before; n > 0 {
+			t.Errorf("seed %d, failed after %d tests: %d roles move before it has settled", seed, seed+1, n)
+		}
+		w.runUntil(w.now + 10*time.Second)
+		if n := w.Counts.Moves - before; n != 3 || w.uneven() != "" {
+			t.Errorf("seed %d, failed after %d tests: %d roles move, 3 would do; %s", seed, seed+1, n, w.uneven())
+		}
+		before = w.Counts.Moves
+		w.runUntil(w.now + time.Hour)
+		if n := w.Counts.Moves - before; n != 0 || w.violated != nil {
+			t.Errorf("seed %d, failed after %d tests: %d roles move within an hour: %v", seed, seed+1, n, w.violated)
+		}
+	}
+}
+
+// TestSpreadAdmits: a process that leads its share takes no role for the sake of balance, and takes
+// one that an operator hands to it.
+func TestSpreadAdmits(t *testing.T) {
+	w := newWorld(&Plan{Seed: 1, Roles: 4, Single: true, Spread: true, Sharded: true})
+	w.quiet = true
+	plan := &MemberPlan{TTL: time.Second, Priorities: make([]int, 4)}
+	for i := range 2 {
+		w.at(time.Duration(i)*time.Millisecond, w.newProcess(i, fmt.Sprintf("p%d", i), plan).start)
+	}
+	w.runUntil(20 * time.Second)
+	p, role := w.members[1], ""
+	for i := range 4 {
+		if w.leader(roleName(i)) == w.members[0] {
+			role = roleName(i)
+		}
+	}
+	for _, balance := range []bool{true, false} {
+		answers, declined := 0, false
+		id := w.command(p, func(d protocol.Done) { answers, declined = answers+1, d.Err != nil })
+		p.hand(protocol.Asked{ID: id, Request: protocol.Request{Op: protocol.OpReady, Role: role, Balance: balance}})
+		w.runUntil(w.now + time.Second)
+		if answers != 1 || declined != balance || w.violated != nil {
+			t.Errorf("failed after 1 tests: balance %v: %d answers, declined %v: %v", balance, answers, declined, w.violated)
+		}
+	}
+}
+
+// TestSpreadDeals: the roles of a process that dies are dealt out evenly at once, so that none
+// moves after that.
+func TestSpreadDeals(t *testing.T) {
+	for seed := range uint64(10) {
+		w := newWorld(&Plan{Seed: seed, Roles: 12, Single: true, Spread: true, Sharded: true})
+		w.quiet = true
+		plan := &MemberPlan{TTL: time.Second, Priorities: make([]int, 12)}
+		for i := range 4 {
+			w.at(time.Duration(i)*time.Millisecond, w.newProcess(i, fmt.Sprintf("p%d", i), plan).start)
+		}
+		w.runUntil(20 * time.Second)
+		before := w.Counts.Moves
+		w.members[1].stop()
+		w.runUntil(w.now + 10*time.Second)
+		if n := w.Counts.Moves - before; n > 0 || w.uneven() != "" || w.violated != nil {
+			t.Errorf("seed %d, failed after %d tests: %d roles move after a crash; %s %v", seed, seed+1, n, w.uneven(),
+				w.violated)
+		}
 	}
 }

@@ -1,0 +1,47 @@
+package electionsim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// evenly is the tests of roles that are spread.
+var evenly = mutants.Test{
+	Run: "^TestSpread", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
+}
+
+// admits is the test of what a target counts. In the schedules the leaders, which see the same, ask
+// nobody who would say no.
+var admits = mutants.Test{Run: "^TestSpreadAdmits$", Args: beside.Args, Says: says}
+
+var spreading = []mutants.Mutant{
+	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
+		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
+	}},
+	{Name: "no count of promises", By: &evenly, Edits: []mutants.Edit{
+		{"\t\tif r := m.part(name); r != nil && r.term == nil && r.claim == nil {", "\t\tif r := m.part(name); r == nil {"},
+		{"case r.claim != nil || m.spread.promises.Holds(m.now.Observer, r.Name):", "case r.claim != nil:"},
+	}},
+	{Name: "no projected load", By: &evenly, Edits: []mutants.Edit{
+		{
+			"\t\tif m != Nobody {\n\t\t\tp.put(r, m)\n",
+			"\t\tif m != Nobody {\n\t\t\tp.put(r, m)\n\t\t\tp.load[m]--\n",
+		},
+	}},
+	{Name: "no cap", By: &evenly, Edits: []mutants.Edit{
+		{"if m.cfg.MaxRoles == 0 || m.count(r).All < m.cfg.MaxRoles {", "if m.cfg.MaxRoles >= 0 {"},
+	}},
+	{Name: "nothing is apart", By: &evenly, Edits: []mutants.Edit{
+		{"if from := p.at[r]; from != Nobody && p.clashes(r, from) {", "if from := p.at[r]; from < Nobody {"},
+		{
+			"m := p.choose(r, func(m int) bool { return !p.clashes(r, m) })",
+			"m := p.choose(r, func(m int) bool { return m >= 0 })",
+		},
+	}},
+	{Name: "no settling", By: &evenly, Edits: []mutants.Edit{
+		{"m.spread.settled = m.now.Observer.Add(2 * m.cfg.Heartbeat)", "m.spread.settled = m.now.Observer"},
+	}},
+	{Name: "no rest", By: &evenly, Edits: []mutants.Edit{
+		{"t.rests = t.began.Add(m.cfg.TTL)", "t.rests = t.began"},
+	}},
+	{Name: "all claim what falls vacant", By: &evenly, Edits: []mutants.Edit{
+		{"return m.cfg.Heartbeat + m.queue(rank, all) + min(", "return m.queue(rank, all) + 0*min("},
+	}},
+}
