@@ -2,6 +2,7 @@
 // them as processes against a real server.
 //
 //	singleton         work that one process at a time does
+//	shards            shards that are spread over processes
 //	tasks             a kind of task: its handler, its scheduler, its submitter
 //	worker-only       a process that runs tasks and contends for nothing
 //	fencing           what refuses a former leader: a Guard and a Store

@@ -3,6 +3,7 @@ package examples
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,16 +15,17 @@ import (
 
 // TestPrograms runs every small example as its comment says, each against a server of its own.
 func TestPrograms(t *testing.T) {
-	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups")
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
+	t.Run("shards", func(t *testing.T) { t.Parallel(); testShards(t, dir+"shards") })
 	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
 }
 
 // TestSmall: what is to be copied is short, and imports nothing that others cannot.
 func TestSmall(t *testing.T) {
-	for _, path := range []string{"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite"} {
+	for _, path := range []string{"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "shards"} {
 		text, err := os.ReadFile(filepath.Join(path, "main.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -119,3 +121,40 @@ func testFencing(t *testing.T, program string) {
 		t.Errorf("what was printed:\n%s", out)
 	}
 }
+
+// testShards: four processes lead 16 shards each, and the others again all of them when one is
+// killed.
+func testShards(t *testing.T, program string) {
+	s := natstest.Server(t, natstest.Listen)
+	var all []*process
+	for range 4 {
+		all = append(all, start(t, s, program))
+	}
+	spread(t, all)
+	if err := all[0].ends(t, syscall.SIGKILL); err == nil {
+		t.Error("a killed process has ended well")
+	}
+	spread(t, all[1:])
+	for _, p := range all[1:] {
+		p.endsWell(t, syscall.SIGTERM)
+	}
+}
+
+// spread waits until the processes lead the 64 shards, none of them two more than another.
+func spread(t *testing.T, all []*process) {
+	t.Helper()
+	natstest.Eventually(t, "the shards are spread", time.Minute, func() (bool, string) {
+		total, least, most := 0, 64, 0
+		for _, p := range all {
+			said := leads.FindAllStringSubmatch(p.output(), -1)
+			if len(said) == 0 {
+				return false, p.output()
+			}
+			n, _ := strconv.Atoi(said[len(said)-1][1]) // of digits
+			total, least, most = total+n, min(least, n), max(most, n)
+		}
+		return total == 64 && most-least <= 1, strconv.Itoa(total)
+	})
+}
+
+var leads = regexp.MustCompile(`leads (\d+) shards`)

@@ -25,16 +25,23 @@ func TestReading(t *testing.T) {
 			{revision: 30, seal: true}, {revision: 32, over: 31}, {revision: 33, seal: true},
 		},
 		"what has taken its place comes behind the second seal": {
-			{revision: 30, seal: true}, {revision: 32, seal: true, missed: 30}, {revision: 34, over: 31},
+			{revision: 30, seal: true},
+			{revision: 32, seal: true, missed: 30},
+			{revision: 34, over: 31},
 			{revision: 36, seal: true, missed: 32},
 		},
 		"what has taken its place is left out too": {
-			{revision: 30, seal: true}, {revision: 32, seal: true, missed: 30}, {revision: 34, over: 33},
+			{revision: 30, seal: true},
+			{revision: 32, seal: true, missed: 30},
+			{revision: 34, over: 33},
 			{revision: 36, seal: true, missed: 30},
 		},
 		"a gap in each stretch": {
-			{revision: 30, seal: true}, {revision: 32, seal: true, missed: 30}, {revision: 34, seal: true, missed: 30},
-			{revision: 36, seal: true, missed: 30}, {revision: 37, seal: true},
+			{revision: 30, seal: true},
+			{revision: 32, seal: true, missed: 30},
+			{revision: 34, seal: true, missed: 30},
+			{revision: 36, seal: true, missed: 30},
+			{revision: 37, seal: true},
 		},
 		"too many": {
 			{revision: 30, seal: true}, {revision: 40 + Most, seal: true, missed: 30}, {revision: 41 + Most, seal: true},
