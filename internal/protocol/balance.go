@@ -26,10 +26,13 @@ func (g *spreadGroup) burst() int {
 
 // balance gives away what our plans move (S3).
 func (m *Machine) balance() {
-	if m.leading == 0 || m.closing.asked || m.now.Observer < m.spread.settled {
+	if m.leading == 0 || m.closing.asked {
 		return
 	}
 	for _, g := range m.spread.groups {
+		if m.now.Observer < g.settled {
+			continue
+		}
 		if m.now.Observer >= m.balanceDue(g) {
 			m.replan(g)
 		}
@@ -44,9 +47,9 @@ func (m *Machine) balanceDue(g *spreadGroup) record.Instant {
 		due = min(due, g.made.Add(m.cfg.Heartbeat))
 	}
 	if g.picture == nil {
-		due = m.spread.settled
+		due = g.settled
 	}
-	return max(due, m.spread.settled)
+	return max(due, g.settled)
 }
 
 // moveSome makes the moves of a plan, a few at a time, those first that can be made now.
@@ -123,9 +126,12 @@ func (m *Machine) loadOf(g *spreadGroup, p *PeerView) (n int) {
 }
 
 // declinedBalance leaves a target out for a time that doubles. It sees more roles with it than we
-// do.
+// do. Meanwhile no candidate that outranks us was asked.
 func (m *Machine) declinedBalance(r *role, target string) {
+	rival := r.term.handover.rival
 	m.dropHandover(r, ErrDeclined)
+	r.term.handover.rival = rival
+	m.touchRole(r.RoleView)
 	g := r.group
 	if g == nil {
 		return

@@ -11,8 +11,7 @@ import (
 
 // spreading is our part in the roles that are spread over the members. (Spread, in guarantees.)
 type spreading struct {
-	groups   []*spreadGroup // of which we have roles, in the order in which they came
-	settled  record.Instant
+	groups   []*spreadGroup  // of which we have roles, in the order in which they came
 	promises spread.Promises // observer's scale
 }
 
@@ -27,6 +26,9 @@ type spreadGroup struct {
 	made    record.Instant
 	stale   bool // something of it was written since
 	wrong   bool // other members may take its roles since
+
+	changed record.Instant // since when members come and go
+	settled record.Instant // nothing moves before
 
 	moves    []spread.Move  // of our roles, to be made
 	giving   []*role        // that are being moved
@@ -49,6 +51,7 @@ func (m *Machine) groupOf(name string) *spreadGroup {
 		}
 	}
 	g := &spreadGroup{name: name, wrong: true, again: view.Never, declined: map[string]refusals{}}
+	m.unsettle(g)
 	m.spread.groups = append(m.spread.groups, g)
 	return g
 }
@@ -60,23 +63,47 @@ func (m *Machine) touchGroup(rv *RoleView) {
 	}
 }
 
-// noteSpread notes what changes plans: who lives, and who may take a role. After a change of those
-// who live nothing moves for two heartbeats.
+// noteSpread notes what changes plans: who lives, and who may take a role.
 func (m *Machine) noteSpread(n view.Notice) {
 	if len(m.spread.groups) == 0 {
 		return
 	}
 	switch n := n.(type) {
-	case view.MemberJoined, view.MemberLeft:
-		m.spread.settled = m.now.Observer.Add(2 * m.cfg.Heartbeat)
-		for _, g := range m.spread.groups {
-			g.wrong = true
-		}
+	case view.MemberJoined:
+		m.noteMember(n.Peer)
+	case view.MemberLeft:
+		m.noteMember(n.Peer)
 	case view.CandidatesChanged:
 		if rv := m.view.Role(n.Role); rv != nil && rv.Notes.mine != nil && rv.Notes.mine.group != nil {
 			rv.Notes.mine.group.wrong = true
 		}
 	}
+}
+
+// noteMember notes that a member has come or gone. That is nothing to a group in which it spreads
+// nothing.
+func (m *Machine) noteMember(peer record.Peer) {
+	if peer.Class != record.Candidate {
+		return
+	}
+	p := m.view.Peer(peer)
+	for _, g := range m.spread.groups {
+		g.wrong = true
+		if p != nil && spread.In(p.Member, g.name) || g.picture != nil && g.picture.Had(peer.Instance) {
+			m.unsettle(g)
+		}
+	}
+}
+
+// unsettle lets nothing of a group move for two heartbeats. Should one change follow another, that
+// ends after a TTL, and roles may move for two heartbeats.
+func (m *Machine) unsettle(g *spreadGroup) {
+	now, rest := m.now.Observer, 2*m.cfg.Heartbeat
+	end := g.changed.Add(m.cfg.TTL)
+	if now >= g.settled && g.settled < end || now >= end.Add(rest) {
+		g.changed, end = now, now.Add(m.cfg.TTL)
+	}
+	g.settled = min(now.Add(rest), end)
 }
 
 // replan makes the plan of a group again.

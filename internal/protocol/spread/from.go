@@ -14,6 +14,7 @@ type Picture[P, R any] struct {
 	Names []*view.Role[P, R]
 	place map[*view.Role[P, R]]int
 	seat  map[*view.Peer[P, R]]int
+	takes []bool // by member: it spreads a role of the group
 }
 
 // Own is what a process knows beside its view: which peer a role is about to be led by.
@@ -30,6 +31,7 @@ func Of[P, R any](v *view.View[P, R], now record.Instant, group string, own Own[
 		if p.belongs(v, now, peer) {
 			p.seat[peer] = len(p.Peers)
 			p.Peers = append(p.Peers, peer)
+			p.takes = append(p.takes, false)
 			p.Members = append(p.Members, Member{
 				Name: peer.Peer.Instance, Weight: max(peer.Member.Capacity, 1), Cap: peer.Member.MaxRoles,
 			})
@@ -120,6 +122,7 @@ func (p *Picture[P, R]) may(r *view.Role[P, R], shared map[string]*May) (may *Ma
 		if !ok || !p.spreads(r, m) {
 			continue
 		}
+		p.takes[m] = true
 		said := peer.Member.Roles[r.Name]
 		places = append(places, place{m, said.Priority, said.Eligible})
 	}
@@ -184,6 +187,28 @@ func (p *Picture[P, R]) keepApart(r int, other string, names map[string]int) {
 			}
 		}
 	}
+}
+
+// In reports whether a member spreads any role in a group.
+func In(m *record.Member, group string) bool {
+	if m != nil {
+		for _, said := range m.Roles {
+			if said.Spread && said.Group == group {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Had reports whether an instance spread any role in the group.
+func (p *Picture[P, R]) Had(instance string) bool {
+	for m := range p.Members {
+		if p.Members[m].Name == instance {
+			return p.takes[m]
+		}
+	}
+	return false
 }
 
 // Place is the place of a role in the group.

@@ -11,6 +11,18 @@ var evenly = mutants.Test{
 // nobody who would say no.
 var admits = mutants.Test{Run: "^TestSpreadAdmits$", Args: beside.Args, Says: says}
 
+// settles is the test of what keeps a group from settling, and for how long.
+var settles = mutants.Test{
+	Below: beside.Below, Run: "^TestBalancesWhileProcessesCome$", Args: beside.Args,
+	Says: beside.Says,
+}
+
+// takesOver is the test of a takeover while balance waits for an answer.
+var takesOver = mutants.Test{
+	Below: beside.Below, Run: "^TestTakeoverAfterBalance$", Args: beside.Args,
+	Says: beside.Says,
+}
+
 var spreading = []mutants.Mutant{
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
 		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
@@ -36,7 +48,16 @@ var spreading = []mutants.Mutant{
 		},
 	}},
 	{Name: "no settling", By: &evenly, Edits: []mutants.Edit{
-		{"m.spread.settled = m.now.Observer.Add(2 * m.cfg.Heartbeat)", "m.spread.settled = m.now.Observer"},
+		{"g.settled = min(now.Add(rest), end)", "g.settled = min(now, end)"},
+	}},
+	{Name: "all who come unsettle a group", By: &settles, Edits: []mutants.Edit{
+		{"if p != nil && spread.In(p.Member, g.name) ||", "if p != nil ||"},
+	}},
+	{Name: "a group never settles while members come", By: &settles, Edits: []mutants.Edit{
+		{"g.settled = min(now.Add(rest), end)", "g.settled = max(now.Add(rest), 0*end)"},
+	}},
+	{Name: "a target that declines hides a better candidate", By: &takesOver, Edits: []mutants.Edit{
+		{"\tr.term.handover.rival = rival\n\tm.touchRole(r.RoleView)\n", "\tr.term.handover.rival = rival\n"},
 	}},
 	{Name: "no rest", By: &evenly, Edits: []mutants.Edit{
 		{"t.rests = t.began.Add(m.cfg.TTL)", "t.rests = t.began"},

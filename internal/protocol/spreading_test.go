@@ -1,0 +1,115 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// spreads returns a rig that leads r0 to rN-1, which are spread.
+func spreads(t *testing.T, roles int) *rig {
+	g := newRig(t, nil)
+	for i := range roles {
+		g.step(Join{RoleConfig{Name: fmt.Sprintf("r%d", i), Spread: true}})
+	}
+	g.run(10*time.Second, nil)
+	if g.m.leading != roles {
+		t.Fatalf("leads %d of %d roles", g.m.leading, roles)
+	}
+	g.effs = nil
+	return g
+}
+
+// joins has a process join that says the same of r0 to rN-1.
+func (g *rig) joins(peer record.Peer, roles int, said record.Candidacy) {
+	m := record.Member{V: 1, Session: g.rev + 1, Roles: map[string]record.Candidacy{}}
+	for i := range roles {
+		m.Roles[fmt.Sprintf("r%d", i)] = said
+	}
+	g.sees(record.LeaseKey(peer), record.Lease{
+		V: 1, Session: m.Session, Nonce: peer.Instance, TTLms: 120_000, State: record.Live,
+	})
+	g.sees(record.MemberKey(peer), m)
+}
+
+func candidate(instance string) record.Peer {
+	return record.Peer{Class: record.Candidate, Instance: instance}
+}
+
+// asked is whom we have asked whether it takes a role.
+func (g *rig) asked() (all []Ask) {
+	for _, e := range g.effs {
+		if a, ok := e.(Ask); ok && a.Request.Op == OpReady {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// declines answers no to all that is asked for the sake of balance.
+func (g *rig) declines() {
+	for _, r := range slices.Clone(g.m.active.list) {
+		if h := &r.term.handover; h.target != "" && h.cause == Balanced {
+			g.step(Answered{Role: r.Name, Target: h.target})
+		}
+	}
+}
+
+// TestTakeoverAfterBalance: a better candidate comes while another one is asked for the sake of
+// balance. That one declines, so the better one is asked.
+func TestTakeoverAfterBalance(t *testing.T) {
+	g := spreads(t, 2)
+	g.joins(candidate("b"), 2, record.Candidacy{Eligible: true, Spread: true})
+	g.run(6*time.Second, nil)
+	before := g.asked()
+	if len(before) != 1 || !before[0].Request.Balance {
+		t.Fatalf("asked %v", before)
+	}
+	role := before[0].Request.Role
+	g.joins(candidate("c"), 2, record.Candidacy{Eligible: true, Spread: true, Priority: 5, Takeover: true})
+	g.run(time.Second, nil)
+	for range 100 {
+		g.declines()
+		g.run(100*time.Millisecond, nil)
+	}
+	if !slices.ContainsFunc(g.asked(), func(a Ask) bool { return a.Instance == "c" && a.Request.Role == role }) {
+		t.Errorf("c never asked for %s: %v", role, g.asked())
+	}
+}
+
+// TestBalancesWhileProcessesCome: processes come all the time. Roles move all the same: within two
+// heartbeats if those spread nothing in the group, else within a TTL and a heartbeat.
+func TestBalancesWhileProcessesCome(t *testing.T) {
+	const heartbeat, ttl = time.Second, 6 * time.Second
+	for name, c := range map[string]struct {
+		comes func(g *rig, id string)
+		most  time.Duration
+	}{
+		"nobody": {func(*rig, string) {}, 2 * heartbeat},
+		"workers": {func(g *rig, id string) {
+			g.joins(record.Peer{Class: record.Worker, Instance: id}, 0, record.Candidacy{})
+		}, 2 * heartbeat},
+		"members of another group": {func(g *rig, id string) {
+			g.joins(candidate(id), 1, record.Candidacy{Eligible: true, Spread: true, Group: "other"})
+		}, 2 * heartbeat},
+		"members without roles": {func(g *rig, id string) { g.joins(candidate(id), 0, record.Candidacy{}) }, 2 * heartbeat},
+		"members of the group": {func(g *rig, id string) {
+			g.joins(candidate(id), 6, record.Candidacy{Eligible: true, Spread: true})
+		}, ttl + heartbeat},
+	} {
+		g := spreads(t, 6)
+		began := g.now.Observer
+		g.joins(candidate("b"), 6, record.Candidacy{Eligible: true, Spread: true})
+		for i := 0; i < 20 && len(g.asked()) == 0; i++ {
+			g.run(heartbeat/2, nil)
+			c.comes(g, fmt.Sprintf("x%d", i))
+		}
+		took := g.now.Observer.Sub(began)
+		if len(g.asked()) == 0 || took > c.most+heartbeat/2 || took < 2*heartbeat {
+			t.Errorf("%s: asked %v, after %v, want about %v", name, g.asked(), took, c.most)
+		}
+	}
+}
