@@ -44,6 +44,8 @@ func init() {
 		s := session.(*Session)
 		s.emit(event.Fault{Meta: s.meta(), Doing: doing, Err: err, Attempts: 1})
 	}
-	bridge.CheckShards = func(session any) error { return session.(*Session).checkMoreShards() }
+	bridge.CheckShards = func(session any, group string, n int) error {
+		return session.(*Session).checkShards(context.Background(), group, n)
+	}
 	bridge.ClosesWithin = func(session any) time.Duration { return session.(*Session).closesWithin() }
 }

@@ -87,7 +87,8 @@ func (e *Election) OnDemote(f func()) { e.onDemote = f }
 //
 // A return of lead after its context has ended is never a failure. An earlier return gives the role
 // up. After nil, this process does not claim the role again for a cool-down. After an error or a
-// panic, the cool-down doubles while lead keeps failing.
+// panic, the cool-down doubles while lead keeps failing. Until Run takes part, its errors are those of
+// Start.
 func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) error) error {
 	if err := e.start(ctx, lead); err != nil {
 		return err
@@ -101,6 +102,10 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 // the session from opening is then the error, such as ErrBucketNotFound, and the election has
 // ended. Errors: ErrNoWork, ErrAlreadyStarted, also after Stop; of a standalone election those of
 // [Session.Open].
+//
+// If RoleConfig.Shards is set, and the session was opened without that group, Start first asks the
+// bucket, and waits for at most 5 s. ErrShardCount ends the election: its group has another number. After any
+// other error of that question nothing has begun, and Start can be called again.
 func (e *Election) Start(ctx context.Context) error {
 	if err := e.start(ctx, nil); err != nil || e.shared == nil {
 		return err
@@ -110,13 +115,19 @@ func (e *Election) Start(ctx context.Context) error {
 
 // start takes part with that work, or with what is configured.
 func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) error) error {
+	if err := e.mayStart(lead != nil); err != nil {
+		return err
+	}
+	if err := e.session.checkShards(ctx, e.cfg.Group, e.cfg.Shards); err != nil {
+		if errors.Is(err, ErrShardCount) { // it stays so
+			e.finish(err)
+		}
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.started || e.stopped:
+	if e.started || e.stopped { // meanwhile
 		return ErrAlreadyStarted
-	case lead == nil && e.cfg.Lead == nil && e.onPromote == nil:
-		return ErrNoWork
 	}
 	if lead != nil {
 		e.cfg.Lead = lead
@@ -127,6 +138,18 @@ func (e *Election) start(ctx context.Context, lead func(context.Context, *Term) 
 		e.shared.open()
 	}
 	e.session.bind(ctx, e)
+	return nil
+}
+
+func (e *Election) mayStart(work bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.started || e.stopped:
+		return ErrAlreadyStarted
+	case !work && e.cfg.Lead == nil && e.onPromote == nil:
+		return ErrNoWork
+	}
 	return nil
 }
 

@@ -92,42 +92,32 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 				"stop every process that uses it, and run \"rolectl bucket adopt %[1]s\"",
 			b.Name(), b.Last(), s.cfg.MinEpoch)}
 	}
-	return b, s.checkShards(ctx, nc, b)
+	return b, s.checkAllShards(ctx, &reached{nc, b})
 }
 
-// checkShards records how many shards each group has, or compares that with what is recorded. A
-// group is asked for once.
-func (s *Session) checkShards(ctx context.Context, nc *nats.Conn, b *natskv.Bucket) error {
+// reached is the bucket as the opening has found it.
+type reached struct {
+	nc     *nats.Conn
+	bucket *natskv.Bucket
+}
+
+// checkAllShards checks each group of the elections so far, a group once. Every election that is
+// made later asks for its own group when it starts.
+func (s *Session) checkAllShards(ctx context.Context, at *reached) error {
 	for {
-		group, n := s.uncheckedShards()
+		group, n := s.uncheckedShards(at)
 		if n == 0 {
 			return nil
 		}
-		if err := shardcount.Record(ctx, nc, b, group, n, s.cfg.OpTimeout); err != nil {
+		if err := s.recordShards(ctx, at, group, n); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		s.shards[group] = n
-		s.mu.Unlock()
 	}
-}
-
-// checkMoreShards checks the groups that were added since the session was opened.
-func (s *Session) checkMoreShards() error {
-	s.mu.Lock()
-	l := s.loop
-	s.mu.Unlock()
-	if l == nil { // the opening checks them
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
-	defer cancel()
-	return public(s.checkShards(ctx, l.nc, l.bucket))
 }
 
 // uncheckedShards is a group of which it is not known that the bucket says the same. n is 0 for
-// none.
-func (s *Session) uncheckedShards() (group string, n int) {
+// none: then s.reached is set, under the same lock, so that no election comes between.
+func (s *Session) uncheckedShards(at *reached) (group string, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.elections {
@@ -135,7 +125,39 @@ func (s *Session) uncheckedShards() (group string, n int) {
 			return e.cfg.Group, n
 		}
 	}
+	s.reached = at
 	return "", 0
+}
+
+// recordShards records how many shards a group has, or compares that with what is recorded.
+func (s *Session) recordShards(ctx context.Context, at *reached, group string, n int) error {
+	if err := shardcount.Record(ctx, at.nc, at.bucket, group, n, s.cfg.OpTimeout); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shards[group] = n
+	return nil
+}
+
+// shardPatience is how long the start of an election waits to hear how many shards its group has.
+const shardPatience = 5 * time.Second
+
+// checkShards checks one group before anything of it is led; n is 0 for roles that are no shards.
+// Before the bucket is reached there is nobody to ask: the opening does it.
+func (s *Session) checkShards(ctx context.Context, group string, n int) error {
+	s.mu.Lock()
+	at, l, known := s.reached, s.loop, s.shards[group]
+	s.mu.Unlock()
+	if n == 0 || at == nil || known == n {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, shardPatience)
+	defer cancel()
+	if l != nil {
+		defer context.AfterFunc(l.ctx, cancel)()
+	}
+	return public(s.recordShards(ctx, at, group, n))
 }
 
 // refusedShards reports whether a group is recorded with another number, or by a later version.

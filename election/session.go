@@ -43,6 +43,7 @@ type Session struct {
 	opened     bool // Open was called, or Close before it
 	elections  map[string]*Election
 	shards     map[string]int // by group: how many it is known to have
+	reached    *reached       // nil until all groups so far are known: each election asks from then on
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace

@@ -83,9 +83,9 @@ func (m *Manager) Session() *election.Session { return m.session }
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
-// was added. Errors: every fault of the roles, ErrEnded, election.ErrWorkerOnly,
-// [ErrShardCount] for a group of shards that has another number, or what kept the manager from
-// asking, *election.TooLargeError when the record of this process has no room for more roles, and
+// was added. Errors: every fault of the roles, ErrEnded, also when Run ends meanwhile,
+// election.ErrWorkerOnly, [ErrShardCount] for a group of shards that has another number, or what
+// kept the manager from asking for 5 s, *election.TooLargeError when the record of this process has no room for more roles, and
 // election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()
@@ -119,23 +119,47 @@ func (m *Manager) Add(roles ...Role) error {
 }
 
 // startAdded starts roles that were added while the manager runs. Before shards are led, the bucket
-// must know how many there are. m.mu is held, but for that question.
+// must know how many there are. m.mu is held, but for that question, during which Run may end.
 func (m *Manager) startAdded(added []*member) error {
 	if slices.ContainsFunc(added, func(mb *member) bool { return mb.role.sharded }) {
 		m.mu.Unlock()
-		err := bridge.CheckShards(m.session)
+		err := m.checkShards(added)
 		m.mu.Lock()
+		if m.phase >= draining {
+			err = ErrEnded
+		}
 		if err != nil {
-			for _, mb := range added {
-				_ = mb.election.Stop() // returns ErrNotStarted
-				delete(m.named, mb.role.Name)
-			}
-			m.roles = slices.DeleteFunc(m.roles, func(mb *member) bool { return slices.Contains(added, mb) })
-			return fmt.Errorf("roles: add shards: %w", err)
+			m.drop(added)
+			return err
 		}
 	}
 	m.start(added)
 	return nil
+}
+
+// checkShards asks for the groups of these roles, and for no others. A group is asked for once: the
+// session knows it then.
+func (m *Manager) checkShards(members []*member) error {
+	for _, mb := range members {
+		if !mb.role.sharded {
+			continue
+		}
+		if err := bridge.CheckShards(m.session, mb.role.Group, mb.role.shards); err != nil {
+			return fmt.Errorf("roles: add shards: %w", err)
+		}
+	}
+	return nil
+}
+
+// drop forgets roles that were added and never started. m.mu is held.
+func (m *Manager) drop(members []*member) {
+	for _, mb := range members {
+		_ = mb.election.Stop() // returns ErrNotStarted
+		if m.named[mb.role.Name] == mb {
+			delete(m.named, mb.role.Name)
+		}
+	}
+	m.roles = slices.DeleteFunc(m.roles, func(mb *member) bool { return slices.Contains(members, mb) })
 }
 
 // campaign makes the election of a role.

@@ -75,6 +75,32 @@ func TestShardCount(t *testing.T) {
 	})
 }
 
+// TestAddShardsWhileRunEnds: Add asks the bucket without holding up the end of Run. It then says
+// that Run has ended, and nothing was added.
+func TestAddShardsWhileRunEnds(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		w := newWork()
+		a := start(t, s, "a", one(w.role("other")))
+		receive(t, "a leads", w.began)
+		a.link.Hold(natsrun.Both) // the question gets no answer
+		added := make(chan error, 1)
+		go func() { added <- a.Add(roles.Shards("orders", 8, leadShard)...) }()
+		natstest.Eventually(t, "the shards are being added", time.Minute, func() (bool, string) {
+			n := len(a.Status().Roles)
+			return n == 1+8, fmt.Sprint(n)
+		})
+		none(t, "Add has asked", added)
+		a.stop()
+		if err := receive(t, "Add returns", added); !errors.Is(err, roles.ErrEnded) {
+			t.Errorf("Add while Run ended: %v, want %v", err, roles.ErrEnded)
+		}
+		if _, ok := a.Election("orders-0"); ok {
+			t.Error("a shard was added")
+		}
+		a.link.Release()
+	})
+}
+
 // TestMaxRoles: a role that only full processes could take is led by nobody, and that is told.
 func TestMaxRoles(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -37,7 +37,7 @@ var (
 	ClosesWithin func(session any) time.Duration
 	// Fault reports an event.Fault of the session.
 	Fault func(session any, doing string, err error)
-	// CheckShards records or compares how many shards the groups have that were added since the
-	// session was opened; before that there is nothing to ask.
-	CheckShards func(session any) error
+	// CheckShards records or compares how many shards a group has, for some seconds at most. Before
+	// the session has reached its bucket it returns nil: the opening checks the group.
+	CheckShards func(session any, group string, n int) error
 )

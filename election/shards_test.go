@@ -1,0 +1,104 @@
+package election_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+)
+
+// shard is a part in a group of so many shards.
+func shard(number, of int) election.RoleConfig {
+	return election.RoleConfig{
+		Role: fmt.Sprintf("orders-%d", number), Spread: true, Group: "orders", Shards: of,
+		Lead: func(ctx context.Context, _ *election.Term) error {
+			<-ctx.Done()
+			return nil
+		},
+	}
+}
+
+// recorded leads a shard of a group, so that its number is in the bucket.
+func recorded(t *testing.T, s *natsrun.Server) {
+	t.Helper()
+	lead(t, open(t, s, instance("a")), shard(0, 8))
+}
+
+// TestShardCountAfterOpen: a session that is open already does not lead a shard of a group that has
+// another number of shards, and goes on.
+func TestShardCountAfterOpen(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		recorded(t, s)
+		b := open(t, s, instance("b"))
+		wrong, err := b.Campaign(shard(8, 9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := wrong.Start(t.Context()); !errors.Is(err, election.ErrShardCount) {
+			t.Errorf("start the ninth of eight: %v, want %v", err, election.ErrShardCount)
+		}
+		receive(t, "the election ends", after(wrong.Done()))
+		if err := wrong.Err(); !errors.Is(err, election.ErrShardCount) {
+			t.Errorf("it ended with %v, want %v", err, election.ErrShardCount)
+		}
+		lead(t, b, shard(1, 8)) // the refused one is not in the way
+		if _, err := b.Campaign(shard(2, 9)); !errors.Is(err, election.ErrShardCount) {
+			t.Errorf("campaign with 9 when 8 is known: %v, want %v", err, election.ErrShardCount)
+		}
+	})
+}
+
+// TestStandaloneShardCount: the same for an election that shares the open session of another one.
+// It lets go of the session.
+func TestStandaloneShardCount(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		recorded(t, s)
+		nc := natstest.Connect(t, s)
+		one := standalone(t, nc, instance("b"), "one")
+		one.start(t)
+		wrong, err := election.New(nc, election.Config{SessionConfig: instance("b"), RoleConfig: shard(8, 9)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := wrong.Run(t.Context(), one.work); !errors.Is(err, election.ErrShardCount) {
+			t.Errorf("run the ninth of eight: %v, want %v", err, election.ErrShardCount)
+		}
+		if !one.IsLeader() {
+			t.Error("the other election is harmed")
+		}
+		stop(t, one)
+		o := observe(t, s)
+		natstest.Eventually(t, "the last one has closed the session", time.Minute,
+			func() (bool, string) { return members(o) == "[a]", members(o) })
+	})
+}
+
+// TestShardCountWhileOpening: whenever an election starts while its session opens, over a slow
+// network, it is refused: by its start, or by the opening.
+func TestShardCountWhileOpening(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		recorded(t, s)
+		for i := range 24 {
+			link := s.Link()
+			nc := natstest.Connect(t, s, link.Options()...)
+			link.Delay(10 * time.Millisecond)
+			b := unopened(t, instance(fmt.Sprintf("b%d", i)))
+			opened := make(chan error, 1)
+			go func() { opened <- b.Open(t.Context(), nc) }()
+			time.Sleep(time.Duration(i) * 5 * time.Millisecond)
+			e, err := b.Campaign(shard(8, 9))
+			if err != nil { // the opening has failed
+				t.Fatal(err)
+			}
+			err = e.Start(t.Context())
+			if all := errors.Join(err, receive(t, "the opening ends", opened)); !errors.Is(all, election.ErrShardCount) {
+				t.Errorf("started %d ms after the opening began: %v, want %v", i*5, all, election.ErrShardCount)
+			}
+		}
+	})
+}
