@@ -122,7 +122,8 @@ type RoleConfig struct {
 	// bucket that have no other.
 	Group string
 	// Shards, if set, is how many roles the Group has. It is recorded in the bucket, and a process
-	// that says another number is refused with ErrShardCount. It needs Spread and Group.
+	// that says another number is refused with ErrShardCount. The number of a group is final. It needs
+	// Spread and Group.
 	Shards int
 	// Apart names roles that the leader of this one should not lead as well. It holds while another
 	// process is eligible: a process that is alone leads both. It needs Spread, and one of the two

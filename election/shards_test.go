@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,8 +40,12 @@ func TestShardCountAfterOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := wrong.Start(t.Context()); !errors.Is(err, election.ErrShardCount) {
-			t.Errorf("start the ninth of eight: %v, want %v", err, election.ErrShardCount)
+		err = wrong.Start(t.Context())
+		if !errors.Is(err, election.ErrShardCount) {
+			t.Fatalf("start the ninth of eight: %v, want %v", err, election.ErrShardCount)
+		}
+		if !strings.Contains(err.Error(), "is final, so use 8, or another name for the group") {
+			t.Errorf("the error does not name the fix: %v", err)
 		}
 		receive(t, "the election ends", after(wrong.Done()))
 		if err := wrong.Err(); !errors.Is(err, election.ErrShardCount) {

@@ -18,6 +18,11 @@ import (
 // another n is refused with [ErrShardCount]: two numbers would send one key to two shards. Adding a
 // group while the manager runs asks the bucket, and waits for the answer.
 //
+// So n is final. Nothing could change it safely: while processes with the old number and with the
+// new one run, a key would be in a shard of each, with epochs that do not fence each other. Choose
+// several times the largest number of processes. To have more later, use another name for the
+// group, and move the work over: see the guide "Sharding".
+//
 // Set further fields on the returned roles, such as Health or Priority. The permission is to
 // publish to $KV.<bucket>.shards.<name>.
 func Shards(name string, n int, lead func(ctx context.Context, shard int, t *election.Term) error) []Role {
@@ -39,7 +44,8 @@ func Shards(name string, n int, lead func(ctx context.Context, shard int, t *ele
 // and n. All processes and versions agree on it. It is the jump consistent hash (Lamping and Veach
 // 2014) of the FNV-1a hash of key, 64 bits: when n grows to m, only the share (m-n)/m of the keys
 // moves, all of it to new shards. The name does not matter to it, so two groups with one n have a
-// key in the shards of one number. It is 0 if n is below 1.
+// key in the shards of one number. It is 0 if n is below 1. The n of a group never changes, see
+// [Shards]: a larger one belongs to a group of another name.
 func ShardOf(name string, n int, key string) int {
 	_ = name
 	h := fnv.New64a()

@@ -19,8 +19,8 @@ type OtherError struct {
 }
 
 func (e *OtherError) Error() string {
-	return fmt.Sprintf("group %q has %d shards in this bucket, and this process adds %d: use %[2]d, or another name for "+
-		"the group", e.Group, e.Recorded, e.Want)
+	return fmt.Sprintf("group %q has %d shards in this bucket, and this process adds %d: the number of a group is final, "+
+		"so use %[2]d, or another name for the group", e.Group, e.Recorded, e.Want)
 }
 
 // attempts bounds how often the record is read and written. Each write that is refused has met one
