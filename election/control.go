@@ -129,7 +129,12 @@ func (c *control) receive(m *nats.Msg, readyOnly bool) {
 	id := protocol.CommandID(c.l.s.commands.Add(1))
 	c.l.s.box.Put(message{
 		event: protocol.Asked{ID: id, Request: q}, id: id,
-		answer: func(d protocol.Done) { c.answered(q.ID, d) },
+		answer: func(d protocol.Done) {
+			if e := c.l.s.election(q.Role); e != nil && e.cfg.Spread { // the loads decide, not who is first in line
+				d.Successor = ""
+			}
+			c.answered(q.ID, d)
+		},
 	})
 }
 

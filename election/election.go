@@ -87,8 +87,8 @@ func (e *Election) OnDemote(f func()) { e.onDemote = f }
 //
 // A return of lead after its context has ended is never a failure. An earlier return gives the role
 // up. After nil, this process does not claim the role again for a cool-down. After an error or a
-// panic, the cool-down doubles while lead keeps failing. Until Run takes part, its errors are those of
-// Start.
+// panic, the cool-down doubles while lead keeps failing. Until Run takes part, its errors are those
+// of Start.
 func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) error) error {
 	if err := e.start(ctx, lead); err != nil {
 		return err
@@ -104,8 +104,8 @@ func (e *Election) Run(ctx context.Context, lead func(context.Context, *Term) er
 // [Session.Open].
 //
 // If RoleConfig.Shards is set, and the session was opened without that group, Start first asks the
-// bucket, and waits for at most 5 s. ErrShardCount ends the election: its group has another number. After any
-// other error of that question nothing has begun, and Start can be called again.
+// bucket, and waits for at most 5 s. ErrShardCount ends the election: its group has another number.
+// After any other error of that question nothing has begun, and Start can be called again.
 func (e *Election) Start(ctx context.Context) error {
 	if err := e.start(ctx, nil); err != nil || e.shared == nil {
 		return err

@@ -23,7 +23,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		Role: r.Name, State: leaderships[v.Leadership(now, r)], Leader: v.Leader(r), Revision: r.Revision,
 		Since:      now.Sub(r.Seen),
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
-		Successor:  v.Successor(now, r), Candidates: candidates(v, r, now),
+		Spread:     spreads(r), Successor: successor(v, r, now), Candidates: candidates(v, r, now),
 	}
 	dead, ended := v.DeadSince(r)
 	if ended {
@@ -43,6 +43,22 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		info.Session, info.Epoch, info.Priority, info.PublicKey = r.Role.Session, r.Revision, int(r.Role.Priority), r.Role.Key
 	}
 	return info
+}
+
+// spreads reports whether a candidate spreads r, eligible or not.
+func spreads(r *protocol.RoleView) bool {
+	return slices.ContainsFunc(r.Candidates, func(p *protocol.PeerView) bool {
+		said, ok := p.Member.Candidacy(r.Name)
+		return ok && said.Spread
+	})
+}
+
+// successor is who would lead r next, "" if that is nobody, or the loads decide.
+func successor(v *protocol.View, r *protocol.RoleView, now record.Instant) string {
+	if spreads(r) {
+		return ""
+	}
+	return v.Successor(now, r)
 }
 
 func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Candidate {
@@ -217,7 +233,10 @@ func (s *Session) status(e *Election) Status {
 			if r.Form == record.FormNewer {
 				st.Reason = "the role's record was written by a later version"
 			}
-			st.Revision, st.Successor = r.Revision, m.View().Successor(now.Observer, r)
+			st.Revision, st.Successor = r.Revision, successor(m.View(), r, now.Observer)
+			if e.cfg.Spread { // before our own record is seen, too
+				st.Successor = ""
+			}
 			st.Candidates = candidates(m.View(), r, now.Observer)
 			if st.LeaderID != "" {
 				st.Epoch = r.Revision

@@ -143,7 +143,7 @@ func (s *Session) recordShards(ctx context.Context, at *reached, group string, n
 // shardPatience is how long the start of an election waits to hear how many shards its group has.
 const shardPatience = 5 * time.Second
 
-// checkShards checks one group before anything of it is led; n is 0 for roles that are no shards.
+// checkShards checks one group before anything of it is led; n is 0 for a role that is not a shard.
 // Before the bucket is reached there is nobody to ask: the opening does it.
 func (s *Session) checkShards(ctx context.Context, group string, n int) error {
 	s.mu.Lock()

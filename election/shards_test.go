@@ -31,7 +31,7 @@ func recorded(t *testing.T, s *natsrun.Server) {
 }
 
 // TestShardCountAfterOpen: a session that is open already does not lead a shard of a group that has
-// another number of shards, and goes on.
+// another number of shards, and continues.
 func TestShardCountAfterOpen(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		recorded(t, s)

@@ -35,7 +35,8 @@ type Status struct {
 	State    State  `json:"state"`
 	IsLeader bool   `json:"is_leader"`
 	LeaderID string `json:"leader,omitempty"`
-	// Successor is the instance that would lead next if the present leader went away now.
+	// Successor is the instance that would lead next if the present leader went away now. It is "" for
+	// a role with Spread: the loads of that moment decide then.
 	Successor string `json:"successor,omitempty"`
 	// Reason says why the last term ended, or why this process is not eligible.
 	Reason string `json:"reason,omitempty"`
@@ -106,9 +107,12 @@ type RoleInfo struct {
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Since is for how long this process has seen it so. An Observer counts from when the server
 	// stored the record. While the role is dead, the end of the session counts, not the claim.
-	Since      time.Duration `json:"since"`
-	Successor  string        `json:"successor,omitempty"`
-	Candidates []Candidate   `json:"candidates,omitempty"`
+	Since time.Duration `json:"since"`
+	// Spread says that a candidate spreads the role. Successor is then "": the loads decide who leads
+	// next, and not the order of the Candidates.
+	Spread     bool        `json:"spread,omitempty"`
+	Successor  string      `json:"successor,omitempty"`
+	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
 // Workplace is what a member offers in one namespace of tasks.

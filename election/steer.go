@@ -18,9 +18,10 @@ import (
 const requestPace = 500 * time.Millisecond
 
 // StepDown asks the holder of a role to drain and give the role away, and returns the successor
-// that the holder named. epoch is the epoch of the term; 0 means any. It needs the permission to
-// publish to the holder's control subject. Errors: ErrNotLeader when nobody holds it,
-// ErrWrongEpoch, ErrPermission (naming the subject), ctx's.
+// that the holder named: "" for nobody, and for a role with Spread, where the loads decide. epoch
+// is the epoch of the term; 0 means any. It needs the permission to publish to the holder's control
+// subject. Errors: ErrNotLeader when nobody holds it, ErrWrongEpoch, ErrPermission (naming the
+// subject), ctx's.
 func (o *Observer) StepDown(ctx context.Context, role string, epoch uint64) (successor string, err error) {
 	return o.steer(ctx, protocol.Request{Op: protocol.OpStepDown, Role: role, Epoch: epoch})
 }

@@ -85,8 +85,9 @@ func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.sess
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
 // was added. Errors: every fault of the roles, ErrEnded, also when Run ends meanwhile,
 // election.ErrWorkerOnly, [ErrShardCount] for a group of shards that has another number, or what
-// kept the manager from asking for 5 s, *election.TooLargeError when the record of this process has no room for more roles, and
-// election.ErrDuplicateRole when the role was added directly to the session.
+// kept the manager from asking for 5 s, *election.TooLargeError when the record of this process has
+// no room for more roles, and election.ErrDuplicateRole when the role was added directly to the
+// session.
 func (m *Manager) Add(roles ...Role) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -101,6 +101,45 @@ func TestAddShardsWhileRunEnds(t *testing.T) {
 	})
 }
 
+// TestSpreadRolesNameNoSuccessor: the loads decide who takes over a spread role, so neither a
+// status nor the answer to a step-down names somebody.
+func TestSpreadRolesNameNoSuccessor(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		nodes := []*node{
+			start(t, s, "a", roles.Shards("orders", 4, leadShard)),
+			start(t, s, "b", roles.Shards("orders", 4, leadShard)),
+		}
+		evenly(t, nodes, 4)
+		o, err := election.Observe(t.Context(), natstest.Connect(t, s), "roles")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		var led election.RoleInfo
+		natstest.Eventually(t, "the observer sees both in line for four shards", time.Minute, func() (bool, string) {
+			all := o.Roles()
+			for _, led = range all {
+				if led.Leader == "" || len(led.Candidates) != 2 {
+					return false, fmt.Sprintf("%+v", led)
+				}
+				if !led.Spread || led.Successor != "" {
+					t.Errorf("%s: %+v", led.Role, led)
+				}
+			}
+			return len(all) == 4, fmt.Sprint(len(all))
+		})
+		for _, r := range nodes[0].Status().Roles {
+			if r.Successor != "" {
+				t.Errorf("%s is to go to %s", r.Name, r.Successor)
+			}
+		}
+		next, err := o.StepDown(bound(t), led.Role, led.Epoch)
+		if next != "" || err != nil {
+			t.Errorf("the step-down answers %q, %v", next, err)
+		}
+	})
+}
+
 // TestMaxRoles: a role that only full processes could take is led by nobody, and that is told.
 func TestMaxRoles(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

@@ -39,7 +39,8 @@ type RoleStatus struct {
 	// State is INIT, CANDIDATE, LEADER, FOLLOWER, DEMOTED or STOPPED; see election.State.
 	State    string `json:"state"`
 	LeaderID string `json:"leader,omitempty"`
-	// Successor is the instance that would lead next if the present leader went away now.
+	// Successor is the instance that would lead next if the present leader went away now. It is "" for
+	// a role with Spread: the loads of that moment decide then.
 	Successor string `json:"successor,omitempty"`
 	// Reason says why the last term ended, or why this process would not lead.
 	Reason   string `json:"reason,omitempty"`

@@ -147,7 +147,7 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/exporter": append(under("cmd/rolectl/internal", "cli", "doctor", "inventory", "show"),
 		"election", "internal/exporter", "internal/findings"),
 	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
-		"internal/wording", "election",
+		"internal/findings", "internal/wording", "election",
 		"event", "internal/protocol/record"),
 	"cmd/rolectl/internal/tasks": append(under("cmd/rolectl/internal", "cli", "dryrun", "inventory", "show"),
 		"internal/findings", "internal/wording", "assign",

@@ -85,7 +85,7 @@ func (l *List) Roles(bucket string, roles []RoleFacts, members []election.Member
 		case f.Left():
 			left = append(left, fmt.Sprintf("%s (%s, for %s)", f.Info.Role, f.WhyVacant(), wording.Age(f.Age)))
 		case l.role(bucket, f, members):
-			if led++; f.Info.Successor == "" {
+			if led++; !Followed(&f.Info) {
 				dev++
 			}
 		}
@@ -176,8 +176,15 @@ func (l *List) role(bucket string, f *RoleFacts, members []election.MemberInfo) 
 // Alone reports whether the role is led, and nobody would take it over. The built-in worker of
 // "rolectl dev" needs no successor.
 func (f *RoleFacts) Alone(members []election.MemberInfo) bool {
-	return f.Led() && f.Info.Successor == "" &&
+	return f.Led() && !Followed(&f.Info) &&
 		(f.Info.Role != DevMember || programOf(f.Info.Leader, members) != ProgramDev)
+}
+
+// Followed reports whether somebody would take a role over from its leader. Of a role that is
+// spread nobody can say who.
+func Followed(info *election.RoleInfo) bool {
+	return info.Successor != "" || info.Spread &&
+		slices.ContainsFunc(info.Candidates, func(c election.Candidate) bool { return c.Instance != info.Leader })
 }
 
 // programOf returns the program that a member gives in its Meta.

@@ -19,6 +19,9 @@ func TestAllLed(t *testing.T) {
 	left := RoleFacts{Info: election.RoleInfo{Role: "once", Vacant: true, By: "a", Reason: "work returned"}}
 	members := []election.MemberInfo{{Instance: DevMember, Meta: map[string]string{MetaProgram: ProgramDev}}}
 	dev := role(DevMember, DevMember, "")
+	shard := role("orders-0", "a", "")
+	shard.Info.Spread = true
+	shard.Info.Candidates = []election.Candidate{{Instance: "a"}, {Instance: "b"}}
 	for _, test := range []struct {
 		roles []RoleFacts
 		says  string
@@ -26,6 +29,7 @@ func TestAllLed(t *testing.T) {
 		{nil, "no role has been claimed here"},
 		{[]RoleFacts{role("r", "a", "b")}, "1 role, with a leader and a successor"},
 		{[]RoleFacts{role("r", "a", "b"), role("s", "a", "b"), left}, "2 roles, all with a leader and a successor"},
+		{[]RoleFacts{shard}, "1 role, with a leader and a successor"},
 		{[]RoleFacts{dev}, "1 role, with a leader; rolectl-dev needs no successor"},
 		{
 			[]RoleFacts{role("r", "a", "b"), dev},

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
@@ -23,9 +24,12 @@ func Pause(a *cli.App) *cobra.Command {
 		func(ctx context.Context, s *inventory.View, r election.RoleInfo, instance string) (string, error) {
 			question := fmt.Sprintf("Keep %s from leading %s?", instance, r.Role)
 			switch {
-			case r.Leader == instance && r.Successor == "":
+			case r.Leader == instance && !findings.Followed(&r):
 				question = fmt.Sprintf("%s leads %s, and nobody is in line. Make it step down, and keep it from leading?", instance,
 					r.Role)
+			case r.Leader == instance && r.Successor == "":
+				question = fmt.Sprintf("%s leads %s; it goes where the loads want it. Make it step down, and keep it from leading?",
+					instance, r.Role)
 			case r.Leader == instance:
 				question = fmt.Sprintf("%s leads %s; next in line is %s. Make it step down, and keep it from leading?", instance,
 					r.Role, r.Successor)

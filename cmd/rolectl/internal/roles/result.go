@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
@@ -42,7 +43,7 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 			case r.Revision <= t.before.Epoch || r.Form != record.FormRecord:
 			case r.Role.Vacant && vacated.IsZero():
 				vacated = r.Time
-				if !t.patient && t.before.Successor == "" && !t.contended() {
+				if !t.patient && !findings.Followed(&t.before) && !t.contended() {
 					if err := t.print(h, vacated); err != nil {
 						return err
 					}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
@@ -40,7 +41,10 @@ leader that does not answer or whose work does not return. It needs the permissi
 			defer t.close()
 			b := t.before
 			next := b.Successor
-			if next == "" {
+			switch {
+			case next == "" && findings.Followed(&b):
+				next = "a process with few roles (the role is spread)"
+			case next == "":
 				next = "nobody (the role has no leader until the cool-down of " + b.Leader + " is over)"
 				if o.yes {
 					a.Say("nobody is in line for %s: it has no leader until the cool-down of %s is over", b.Role, b.Leader)
