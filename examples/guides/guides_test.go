@@ -170,9 +170,7 @@ func TestPage(t *testing.T) {
 	nc, address := connection(t), freeAddress(t)
 	m, leave := running(t, roles.Config{Conn: nc, InstanceID: "vm-1"}, roles.Role{Name: "scheduler", Lead: wait})
 	e, _ := m.Election("scheduler")
-	for !e.IsLeader() {
-		time.Sleep(10 * time.Millisecond)
-	}
+	natstest.Eventually(t, "it leads", time.Minute, func() (bool, string) { return e.IsLeader(), "" })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- servePage(ctx, nc, address) }()
@@ -195,9 +193,10 @@ func TestMonitored(t *testing.T) {
 	cfg := roles.Config{Conn: connection(t), Bucket: "roles", BucketAutoCreate: true, TTL: time.Second}
 	go func() { ended <- monitored(ctx, cfg, address, roles.Role{Name: "scheduler", Lead: wait}) }()
 	get(t, "http://"+address+"/leaderz?role=scheduler", http.StatusOK)
-	if body := get(t, "http://"+address+"/metrics", http.StatusOK); !strings.Contains(body, `election_is_leader{bucket="roles",role="scheduler"} 1`) {
-		t.Error(body)
-	}
+	natstest.Eventually(t, "the metrics have been told who leads", time.Minute, func() (bool, string) {
+		body := get(t, "http://"+address+"/metrics", http.StatusOK)
+		return strings.Contains(body, `election_is_leader{bucket="roles",role="scheduler"} 1`), body
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -70,7 +70,7 @@ func (g *gauges) oldest(now time.Time) map[string]time.Duration {
 func (g *gauges) measure(now time.Time) {
 	pause := time.Duration(g.rules.Open()) * time.Second / openBySecond
 	if now.Sub(g.measured) >= pause {
-		g.measured, g.first, g.tenants = now, g.rules.Oldest(), g.rules.Tenants(control.MaxTenants)
+		g.measured, g.first, g.tenants = now, g.rules.Oldest(g.now()), g.rules.Tenants(control.MaxTenants)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestLevels(t *testing.T) {
 	b.submit("third", Policy{Kind: "third"}, nil)
 	b.pass(time.Second)
 	levels(3, 1, 2, 1)
-	oldest := b.s.Oldest()
+	oldest := b.s.Oldest(b.s.now)
 	if len(oldest) != 2 || oldest["other"].Waiting.Round(time.Second) != 61*time.Second || oldest["other"].ID != "old" ||
 		oldest["other"].Reason != ReasonNoWorker || oldest["third"].Waiting.Round(time.Second) != time.Second {
 		t.Errorf("%v", oldest)

@@ -85,7 +85,7 @@ func (s *Scheduler) Open() int { return s.tasks.len() }
 
 // Oldest is by kind the task that has been due for longest among those that are due and wait. It
 // looks at every open task.
-func (s *Scheduler) Oldest() map[string]Oldest {
+func (s *Scheduler) Oldest(now Instant) map[string]Oldest {
 	first := map[string]*task{}
 	for _, t := range s.tasks.slots {
 		if t != nil && (t.phase == waiting || t.phase == parked) {
@@ -94,7 +94,7 @@ func (s *Scheduler) Oldest() map[string]Oldest {
 			}
 		}
 	}
-	why, clock, oldest := s.reasons(s.now), s.clock.At(s.now), map[string]Oldest{}
+	why, clock, oldest := s.reasons(now), s.clock.At(now), map[string]Oldest{}
 	for kind, t := range first {
 		oldest[kind] = Oldest{t.id(), max(clock.Sub(t.due), 0), why.of(t)}
 	}
