@@ -58,7 +58,7 @@ func missed(t *testing.T, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const run = "^Test(PublishedSetsSuffice|RestartsBesideAnIdleLease)$"
+	const run = "^Test(PublishedSetsSuffice|RestartsBesideAnIdleLease|AddsShards)$"
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", run, "-test.timeout", "20s")
 	cmd.Env = append(os.Environ(), instead+"="+file)
 	out, err := cmd.CombinedOutput()

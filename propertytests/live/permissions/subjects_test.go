@@ -11,7 +11,11 @@ var publishing = []rule{
 	// behind.
 	{"$KV.roles.c.role.scheduler", "a op"},
 	{"$KV.roles.c.role.metrics", "b op"},
+	{"$KV.roles.c.role.orders-0", "b op"},
+	{"$KV.roles.c.role.orders-1", "b op"},
 	{"$KV.roles.c.role.other", "op"},
+	{"$KV.roles.shards.orders", "b"},
+	{"$KV.roles.shards.others", ""},
 	{"$KV.roles.c.lease.a", "a b"},
 	{"$KV.roles.c.lease.b", "a b g"},
 	{"$KV.roles.c.member.a", "a b"},
