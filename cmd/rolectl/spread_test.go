@@ -36,7 +36,11 @@ func TestSpread(t *testing.T) {
 		p.shards(id, 7)
 	}
 	natstest.Eventually(t, "shards are spread", patience, func() (bool, string) {
-		d := document[spreadDocument](t, p.ok("spread", "orders", "--dry-run", "-o", "json").out)
+		r := p.run("spread", "orders", "--dry-run", "-o", "json")
+		if r.code != 0 { // nobody has joined yet
+			return false, r.errors
+		}
+		d := document[spreadDocument](t, r.out)
 		if len(d.Groups) != 1 || len(d.Groups[0].Members) != 2 {
 			return false, fmt.Sprint(d)
 		}
@@ -50,8 +54,14 @@ func TestSpread(t *testing.T) {
 	if r := p.run("spread", "payments"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "groups there: orders") {
 		t.Errorf("a stranger: exit %d, %s", r.code, r.errors)
 	}
-	if d := p.run("doctor"); !strings.Contains(d.out, "nobody has room for orders-") {
+	d := p.run("doctor")
+	if !strings.Contains(d.out, "nobody has room for orders-") || strings.Contains(d.out, "nobody would take over") {
 		t.Errorf("doctor: %s", d.out)
+	}
+	for _, role := range document[rolesDoc](t, p.ok("roles", "-o", "json").out).Roles { // the loads decide who is next
+		if role.Successor != "" {
+			t.Errorf("%s names %s as its successor", role.Role, role.Successor)
+		}
 	}
 }
 
