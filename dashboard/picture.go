@@ -106,6 +106,7 @@ func judge(p *picture, facts []findings.RoleFacts, members []election.MemberInfo
 				found.OK("tasks", "%s: %s", n.Name, short)
 			}
 		}
+		found.Dead(n.Name, n.Dead, n.MoreDead)
 	}
 	slices.SortStableFunc(found, func(a, b findings.Finding) int {
 		return cmp.Compare(urgency(b.Level), urgency(a.Level))

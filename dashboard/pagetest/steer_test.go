@@ -133,7 +133,7 @@ func TestSteering(t *testing.T) {
 		}
 	}
 	b.open(tab, "/")
-	says("dead task", "letter", "it is paused")
+	says("dead task", "jobs: 1 dead task", "read the errors", "letter", "it is paused")
 
 	// From the first screen on, by clicks.
 	click(`a.tile[href="/dead"]`, "#list a")

@@ -62,11 +62,7 @@ var stages = []stage{
 	// Every file but those that the tag excludes, which vet sees.
 	one("staticcheck", always(step{line: yielding + tool + "staticcheck -tags realtime ./...", env: roomy})),
 	one("nested", nested),
-	// The page in a real browser. Its module is vetted in the stage before.
-	one("page", always(
-		step{line: "go mod tidy -diff", dir: "dashboard/pagetest"},
-		step{line: yielding + "go test -count 1 ./...", dir: "dashboard/pagetest"},
-	)),
+	one("page", page),
 	one("mutants", mutants),
 	// Targets of recently changed packages run for a while, and a fifth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000

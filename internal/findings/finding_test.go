@@ -25,3 +25,19 @@ func TestWorst(t *testing.T) {
 		}
 	}
 }
+
+// TestDead: dead tasks are something to do.
+func TestDead(t *testing.T) {
+	t.Parallel()
+	var f List
+	f.Dead("jobs", 0, false)
+	if len(f) != 0 {
+		t.Errorf("%+v", f)
+	}
+	f.Dead("jobs", 1, false)
+	f.Dead("jobs", 1000, true)
+	if len(f) != 2 || f.Worst() != Warning || f[0].Message != "jobs: 1 dead task" ||
+		f[1].Message != "jobs: at least 1000 dead tasks" {
+		t.Errorf("%+v", f)
+	}
+}

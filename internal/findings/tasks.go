@@ -61,6 +61,20 @@ func (l *List) Overview(namespace string, o *assign.Overview, last Seal) (short 
 	return fmt.Sprintf("%d open, handed out by %s to%s %s", open, o.Scheduler, more, wording.Count(present, "worker"))
 }
 
+// Dead judges how many tasks of a namespace are dead: somebody has to look at each. More says that
+// not all were counted.
+func (l *List) Dead(namespace string, dead int, more bool) {
+	if dead == 0 {
+		return
+	}
+	some := wording.Count(dead, "dead task")
+	if more {
+		some = "at least " + some
+	}
+	l.Add(Warning, "tasks", "read the errors, then requeue or delete them: rolectl tasks ls --state dead -n "+namespace,
+		"%s: %s", namespace, some)
+}
+
 // unreached judges a worker that messages of the scheduler do not reach.
 func (l *List) unreached(namespace, scheduler string, w *assign.WorkerOverview) {
 	const fix = "check again in a moment; if it persists, see that it may subscribe to $TASKS.%s.*.work.*.%s, and that " +
