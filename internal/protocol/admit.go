@@ -31,12 +31,15 @@ func (m *Machine) seats(r *role) int {
 	if r.group == nil {
 		return 0
 	}
-	m.planned(r)
-	me, ok := r.group.picture.Seat(m.self)
+	g := r.group
+	if g.picture == nil || g.wrong || m.now.Observer >= g.made.Add(m.cfg.Heartbeat/8) {
+		m.replan(g)
+	}
+	me, ok := g.picture.Seat(m.self)
 	if !ok {
 		return 0
 	}
-	return r.group.plan.Room(me)
+	return g.plan.Room(me)
 }
 
 // count is what we lead, have claimed and have promised, but for r.
@@ -50,6 +53,21 @@ func (m *Machine) count(r *role) (c spread.Count) {
 		}
 	})
 	return c
+}
+
+// load is how many roles we lead, drain, have claimed or have promised, but for r. It is asked for
+// each claim, so the roles are not walked.
+func (m *Machine) load(r *role) int {
+	n := m.active.len() + m.claims.len()
+	if m.active.has(r) || m.claims.has(r) {
+		n--
+	}
+	m.spread.promises.Each(m.now.Observer, func(name string) {
+		if other := m.part(name); other != nil && other != r && other.term == nil && other.claim == nil {
+			n++
+		}
+	})
+	return n
 }
 
 // eachOfOurs calls do for each role that we lead, drain, have claimed or have promised to take.
@@ -78,9 +96,10 @@ func (m *Machine) clashes(r *role) (clash bool) {
 // noRoomFor reports whether we lead as many roles as we may. If that is so of everybody who could
 // take a role, that is told.
 func (m *Machine) noRoomFor(r *role) bool {
-	if m.cfg.MaxRoles == 0 || m.count(r).All < m.cfg.MaxRoles {
+	if m.cfg.MaxRoles == 0 || m.load(r) < m.cfg.MaxRoles {
 		return false
 	}
+	r.turned, m.spread.turned = true, true
 	if until, ok := m.spread.promises.Next(); ok { // it is not taken, and there is room then
 		m.wakeRole(r.RoleView, max(until, m.now.Observer.Add(1)))
 	}
@@ -94,13 +113,15 @@ func (m *Machine) noRoomFor(r *role) bool {
 	return true
 }
 
-// madeRoom looks at all roles again that we may have had no room for.
+// madeRoom looks again at all roles that we had no room for.
 func (m *Machine) madeRoom() {
-	if m.cfg.MaxRoles == 0 {
+	if !m.spread.turned {
 		return
 	}
+	m.spread.turned = false
 	for _, rv := range m.view.Roles() {
-		if r := rv.Notes.mine; r != nil && r.term == nil && r.claim == nil {
+		if r := rv.Notes.mine; r != nil && r.turned {
+			r.turned = false
 			m.touchRole(rv)
 		}
 	}

@@ -146,9 +146,12 @@ func (m *Machine) reconcileClaim(r *role) {
 		m.endClaim(r)
 		if m.canAct() && r.advertised {
 			m.beginTerm(r, c)
-		} // else it came too late to be trusted, and is swept
+		} else { // it came too late to be trusted, and is swept
+			m.madeRoom()
+		}
 	case standing(r.Form, r.Revision) != c.expect:
 		m.endClaim(r) // somebody else was first
+		m.madeRoom()
 	case t.inflight:
 	case t.retry.waiting(m.now.Observer):
 		m.wakeRole(r.RoleView, t.retry.after)
@@ -164,7 +167,6 @@ func (m *Machine) reconcileClaim(r *role) {
 func (m *Machine) endClaim(r *role) {
 	r.claim, r.Notes.retry = nil, retry{}
 	m.claims.remove(r)
-	m.madeRoom()
 }
 
 // dropClaims forgets the claims of a session that has ended: what lands of them names a dead

@@ -16,6 +16,7 @@ type role struct {
 	group     *spreadGroup // nil: it is not spread
 	groupName string
 	apart     []string
+	turned    bool // away: we had no room for it
 	unplaced  bool // it is told of that only full members could take it
 
 	paused     bool

@@ -13,6 +13,7 @@ import (
 type spreading struct {
 	groups   []*spreadGroup  // of which we have roles, in the order in which they came
 	promises spread.Promises // observer's scale
+	turned   bool            // some roles were turned away since we have no room
 }
 
 // spreadGroup is the roles among which the loads are even, and our plan of them. A plan is replaced

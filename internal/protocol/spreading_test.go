@@ -113,3 +113,28 @@ func TestBalancesWhileProcessesCome(t *testing.T) {
 		}
 	}
 }
+
+// TestFullWithManyRoles: a process that may lead half of what it takes part in leads that many. When
+// it gives one away it claims another one.
+func TestFullWithManyRoles(t *testing.T) {
+	const roles, most = 4000, 2000
+	b, cfg, now := &bucket{}, testConfig("a"), at(0)
+	cfg.MaxRoles = most
+	m := New(cfg)
+	out := m.Step(now, WatchReset{}, nil)
+	for i := range roles {
+		out = m.Step(now, Join{RoleConfig{Name: fmt.Sprintf("r%d", i)}}, out)
+	}
+	b.settle(m, now, m.Step(now, SnapshotDone{}, out))
+	if m.leading != most || !m.spread.turned {
+		t.Fatalf("leads %d roles, want %d", m.leading, most)
+	}
+	gives := m.active.list[0]
+	b.settle(m, now, m.Step(now, StepDown{ID: 1, Role: gives.Name}, nil))
+	if gives.term != nil {
+		b.settle(m, now, m.Step(now, Drained{Role: gives.Name, Term: gives.term.id}, nil))
+	}
+	if m.leading != most || m.active.has(gives) {
+		t.Errorf("leads %d roles after it gave %s away, want %d", m.leading, gives.Name, most)
+	}
+}

@@ -71,6 +71,9 @@ func (e *evenness) saw(w *world, c *commit) {
 	e.view.Merge(record.Instant(w.now), &c.entry, &e.news)
 	e.needed = e.needs(w.now)
 	if c.entry.Kind == record.KindRole && !c.entry.Role.Vacant && c.entry.Form == record.FormRecord {
+		if w.even.moved[c.entry.Name].to != c.entry.Role.ID { // it was not taken, or by somebody else
+			delete(w.even.moved, c.entry.Name)
+		}
 		return
 	}
 	if c.entry.Role.Reason == protocol.Balanced.String() {

@@ -23,6 +23,12 @@ var takesOver = mutants.Test{
 	Says: beside.Says,
 }
 
+// findsRoom is the test of what happens when a full process gives a role away.
+var findsRoom = mutants.Test{
+	Below: beside.Below, Run: "^TestFullWithManyRoles$", Args: beside.Args,
+	Says: beside.Says,
+}
+
 var spreading = []mutants.Mutant{
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
 		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
@@ -38,7 +44,10 @@ var spreading = []mutants.Mutant{
 		},
 	}},
 	{Name: "no cap", By: &evenly, Edits: []mutants.Edit{
-		{"if m.cfg.MaxRoles == 0 || m.count(r).All < m.cfg.MaxRoles {", "if m.cfg.MaxRoles >= 0 {"},
+		{"if m.cfg.MaxRoles == 0 || m.load(r) < m.cfg.MaxRoles {", "if m.cfg.MaxRoles >= 0 {"},
+	}},
+	{Name: "room that was made is not used", By: &findsRoom, Edits: []mutants.Edit{
+		{"r.turned, m.spread.turned = true, true", "r.turned, m.spread.turned = true, false"},
 	}},
 	{Name: "nothing is apart", By: &evenly, Edits: []mutants.Edit{
 		{"if from := p.at[r]; from != Nobody && p.clashes(r, from) {", "if from := p.at[r]; from < Nobody {"},
