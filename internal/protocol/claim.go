@@ -146,6 +146,9 @@ func (m *Machine) reconcileClaim(r *role) {
 		m.endClaim(r)
 		if m.canAct() && r.advertised {
 			m.beginTerm(r, c)
+			if m.claims.len() == 0 { // only now do we lead all that the roles without room wait for
+				m.madeRoom()
+			}
 		} else { // it came too late to be trusted, and is swept
 			m.madeRoom()
 		}

@@ -114,8 +114,8 @@ func TestBalancesWhileProcessesCome(t *testing.T) {
 	}
 }
 
-// TestFullWithManyRoles: a process that may lead half of what it takes part in leads that many. When
-// it gives one away it claims another one.
+// TestFullWithManyRoles: a process that may lead half of what it takes part in leads that many.
+// When it gives one away it claims another one.
 func TestFullWithManyRoles(t *testing.T) {
 	const roles, most = 4000, 2000
 	b, cfg, now := &bucket{}, testConfig("a"), at(0)
