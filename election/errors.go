@@ -55,7 +55,7 @@ var (
 	ErrConnClosed     = errors.New("election: the connection was closed")
 
 	// ErrShardCount says that a group of roles is recorded in the bucket with another number of
-	// shards. Two numbers would send one key to two shards.
+	// shards, or that the record cannot be read. Two numbers would send one key to two shards.
 	ErrShardCount = errors.New("election: the group has another number of shards")
 	// ErrUnplaced says that all processes that could take a role lead as many as their MaxRoles
 	// allows.

@@ -208,7 +208,7 @@ func (s *Session) Campaign(cfg RoleConfig) (*Election, error) {
 		return nil, fmt.Errorf("%w: %s", ErrDuplicateRole, cfg.Role)
 	}
 	if n := s.shards[cfg.Group]; cfg.Shards > 0 && n > 0 && n != cfg.Shards {
-		return nil, public(&shardcount.OtherError{Group: cfg.Group, Want: cfg.Shards, Recorded: n})
+		return nil, public(&shardcount.OtherError{Bucket: s.cfg.Bucket, Group: cfg.Group, Want: cfg.Shards, Recorded: n})
 	}
 	if err := s.room.check(candidacySize(cfg)); err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -28,6 +30,45 @@ func shard(number, of int) election.RoleConfig {
 func recorded(t *testing.T, s *natsrun.Server) {
 	t.Helper()
 	lead(t, open(t, s, instance("a")), shard(0, 8))
+}
+
+// TestDamagedShardCount: a record that cannot be read is not replaced, since others may run by what
+// it said. The error names the way out, and that helps.
+func TestDamagedShardCount(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		b := open(t, s, instance("b"))
+		js, err := jetstream.New(natstest.Connect(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv, err := js.KeyValue(t.Context(), b.Bucket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, damaged := range []string{"", "8", `{"v":1}`, `{"v":1,"n":-8}`} {
+			put, err := kv.PutString(t.Context(), "shards.orders", damaged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := b.Campaign(shard(0, 8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = e.Start(t.Context())
+			fix := "nats kv del " + b.Bucket() + " shards.orders"
+			if !errors.Is(err, election.ErrShardCount) || !strings.Contains(err.Error(), fix) {
+				t.Errorf("%q: %v", damaged, err)
+			}
+			if now, err := kv.Get(t.Context(), "shards.orders"); err != nil || now.Revision() != put {
+				t.Errorf("%q was replaced: %v, %v", damaged, now, err)
+			}
+			receive(t, "the election ends", after(e.Done()))
+		}
+		if err := kv.Delete(t.Context(), "shards.orders"); err != nil {
+			t.Fatal(err)
+		}
+		lead(t, b, shard(0, 8))
+	})
 }
 
 // TestShardCountAfterOpen: a session that is open already does not lead a shard of a group that has

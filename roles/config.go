@@ -25,7 +25,8 @@ type Config struct {
 	// and Consul. Run waits for the first list. Later lists change where the connection goes when it
 	// is lost. A connection whose server has left the list for 30 s and a random part of TTL moves to
 	// one of the list, if one answers. A look-up that fails or is empty changes nothing, and is
-	// reported as an event.Fault.
+	// reported as an event.Fault: to the log alone before the session is open, and to Sinks too from
+	// then on.
 	Servers discovery.Servers
 	// Zone is where this process is, such as a data centre. Servers of its zone are tried first.
 	// Default "": unknown.

@@ -6,8 +6,8 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 )
 
-// ErrShardCount says that a group of shards is recorded in the bucket with another number. It is
-// election.ErrShardCount.
+// ErrShardCount says that a group of shards is recorded in the bucket with another number, or that
+// the record cannot be read. It is election.ErrShardCount.
 var ErrShardCount = election.ErrShardCount
 
 // Errors of a [Manager]. The manager returns the errors of sessions and elections unchanged: see

@@ -12,13 +12,21 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// OtherError says that a group is recorded with another number of shards.
+// OtherError says that a group is recorded with another number of shards, or, if Recorded is 0,
+// that the record cannot be read. It is not replaced then: processes may run by what it said.
 type OtherError struct {
-	Group          string
+	Bucket, Group  string
 	Want, Recorded int
+	Err            error // why it cannot be read
 }
 
+func (e *OtherError) Unwrap() error { return e.Err }
+
 func (e *OtherError) Error() string {
+	if e.Recorded == 0 {
+		return fmt.Sprintf("the record of how many shards group %q has cannot be read: %v: when no process adds another "+
+			"number than %d, delete it with \"nats kv del %s %s\"", e.Group, e.Err, e.Want, e.Bucket, record.ShardsKey(e.Group))
+	}
 	return fmt.Sprintf("group %q has %d shards in this bucket, and this process adds %d: the number of a group is final, "+
 		"so use %[2]d, or another name for the group", e.Group, e.Recorded, e.Want)
 }
@@ -41,11 +49,12 @@ func Record(ctx context.Context, nc *nats.Conn, b *natskv.Bucket, group string, 
 			switch {
 			case errors.Is(err, record.ErrNewer):
 				return fmt.Errorf("how many shards %s has: %w", group, err)
-			case err == nil && recorded.N == n:
-				return nil
-			case err == nil:
-				return &OtherError{Group: group, Want: n, Recorded: recorded.N}
+			case err != nil:
+				return &OtherError{Bucket: b.Name(), Group: group, Want: n, Err: err}
+			case recorded.N != n:
+				return &OtherError{Bucket: b.Name(), Group: group, Want: n, Recorded: recorded.N}
 			}
+			return nil
 		}
 		r, err := write(nc, b, natskv.Write{
 			Key: record.ShardsKey(group), Value: record.Encode(record.Shards{V: record.Version, N: n}), Expect: e.Revision,
