@@ -80,7 +80,8 @@ func TestExporter(t *testing.T) {
 	_, two := p.exports("--doctor-every", "1s")
 	seen := func(s scraped) bool {
 		return s["roles_leader_info a billing"] == 1 && s["roles_leader_info cron victim"] == 1 &&
-			s["roles_candidates billing"] == 2 && s["roles_candidates cron"] == 1 && s["roles_doctor_findings warning"] == 1
+			s["roles_candidates billing"] == 2 && s["roles_candidates cron"] == 1 && s["roles_doctor_findings warning"] == 1 &&
+			s["roles_member_ttl_seconds b candidate"] == 100 // it is idle, and that stays so
 	}
 	first, second := p.until("one exporter sees it", one, seen), p.until("so does the other", two, seen)
 	if got, want := slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second)); !slices.Equal(got, want) {
