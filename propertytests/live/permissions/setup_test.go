@@ -76,9 +76,11 @@ func (c *denials) add(user string, err error) {
 func (c *denials) all(t *testing.T) string {
 	t.Helper()
 	for _, conn := range c.conns {
-		if err := conn.nc.Flush(); err != nil {
-			t.Errorf("flush: %v", err)
-		}
+		// A flush that meets a reconnect fails.
+		natstest.Eventually(t, "the connection is flushed", time.Minute, func() (bool, string) {
+			err := conn.nc.Flush()
+			return err == nil, fmt.Sprint(err)
+		})
 		conn.nc.Close()
 		<-conn.closed
 	}
