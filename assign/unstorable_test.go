@@ -58,8 +58,10 @@ func limit(t *testing.T, s dialer, change func(*jetstream.StreamConfig)) {
 	}
 }
 
-// faultsOf are the faults with an error that a node was told of.
+// faultsOf are the faults with an error that a node is told of, when all have come that this
+// moment brings.
 func faultsOf(n *node, target error) (all []event.Fault) {
+	natstest.Settle(n.t)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, e := range n.events {
