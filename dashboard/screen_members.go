@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -96,7 +97,7 @@ func membersScreen(_ context.Context, _ *Handler, p *picture, q url.Values) (any
 			Beat: p.at.Add(-m.LastSeen).Truncate(time.Second), Roles: len(m.Roles),
 			Takes:   wording.FirstFew(m.Roles),
 			Age:     min(int(100*m.LastSeen/max(m.TTL, 1)), 100),
-			Program: m.Meta[findings.MetaProgram], Version: m.Meta[findings.MetaVersion], Zone: m.Meta["zone"],
+			Program: m.Meta[findings.MetaProgram], Version: m.Meta[findings.MetaVersion], Zone: cmp.Or(m.Zone, m.Meta["zone"]),
 		}
 		if row.Leads == nil {
 			row.Leads = []string{}

@@ -1,7 +1,9 @@
 package election
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -90,6 +92,11 @@ type SessionConfig struct {
 	// with Capacity 2 leads twice as many as one with 1. Default 1, maximum 1000.
 	Capacity int
 
+	// Zone is where this process is, such as a data centre: a name like that of a role. It is
+	// published in the member record. Default: the environment variable ROLES_ZONE; without it, the
+	// zone is not known.
+	Zone string
+
 	// Meta is published in the member record.
 	Meta map[string]string
 	// Sinks receive every event, in order, from one goroutine that the session owns.
@@ -176,6 +183,8 @@ const (
 	defaultDelta     = 20 * time.Millisecond
 	defaultIdle      = 5
 	defaultUnhealthy = 3
+
+	zoneVariable = "ROLES_ZONE"
 )
 
 // withDefaults fills in what is zero.
@@ -202,6 +211,7 @@ func (c SessionConfig) withDefaults() SessionConfig {
 	if c.InstanceID == "" {
 		c.InstanceID = defaultInstanceID()
 	}
+	c.Zone = cmp.Or(c.Zone, os.Getenv(zoneVariable))
 	if c.clock == nil {
 		c.clock = clock.System()
 	}

@@ -288,7 +288,7 @@ func (s *Session) machineConfig(bucket *natskv.Bucket) protocol.Config {
 		OpTimeout: c.OpTimeout, Margin: c.SafetyMargin, Grace: c.DisconnectGracePeriod, Delta: c.SuccessionDelay,
 		Drain: c.DrainTimeout, CoolDown: c.CoolDown, Rotation: c.RotationInterval, MaxTTL: bucket.MaxTTL(),
 		Adopted:  bucket.Adopted(),
-		Capacity: capacityOf(c), MaxRoles: c.MaxRoles,
+		Capacity: capacityOf(c), MaxRoles: c.MaxRoles, Zone: c.Zone,
 		IdleFactor: c.IdleFactor, NewID: newID, Rand: random,
 	}
 }

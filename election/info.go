@@ -116,7 +116,7 @@ func memberInfo(v *protocol.View, p *protocol.PeerView, now record.Instant) Memb
 	if !info.Described {
 		return info
 	}
-	info.Draining, info.Meta = p.Member.Draining, p.Member.Meta
+	info.Draining, info.Meta, info.Zone = p.Member.Draining, p.Member.Meta, p.Member.Zone
 	for name := range p.Member.Roles {
 		info.Roles = append(info.Roles, name)
 	}

@@ -12,10 +12,24 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
+// TestZoneOfTheEnvironment: a process that does not say where it is takes that from ROLES_ZONE.
+func TestZoneOfTheEnvironment(t *testing.T) {
+	t.Setenv("ROLES_ZONE", "dc2")
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		cfg := instance("b")
+		cfg.Zone = "dc1"
+		a, b := open(t, s, instance("a")), open(t, s, cfg)
+		if a.Config().Zone != "dc2" || b.Config().Zone != "dc1" {
+			t.Errorf("zones %q and %q", a.Config().Zone, b.Config().Zone)
+		}
+	})
+}
+
 func TestMembersAndMeta(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
 		cfg.Meta = map[string]string{"zone": "north"}
+		cfg.Zone = "dc1"
 		a, b := open(t, s, cfg), open(t, s, instance("b"))
 		campaign(t, a, election.RoleConfig{Role: "one"})
 		campaign(t, a, election.RoleConfig{Role: "two"})
@@ -25,7 +39,8 @@ func TestMembersAndMeta(t *testing.T) {
 		})
 		m := b.Members()
 		if m[0].Instance != "a" || m[0].Session != bridge.Number(a) || m[0].Meta["zone"] != "north" || !m[0].Described ||
-			m[0].TTL != time.Second || m[0].LastSeen < 0 || m[0].WorkerOnly || m[0].Draining || m[1].Instance != "b" {
+			m[0].TTL != time.Second || m[0].LastSeen < 0 || m[0].WorkerOnly || m[0].Draining ||
+			m[0].Zone != "dc1" || m[1].Instance != "b" || m[1].Zone != "" {
 			t.Errorf("members %+v", m)
 		}
 

@@ -136,11 +136,13 @@ type MemberInfo struct {
 	// LastSeen is how long ago this process saw a heartbeat of the member. A process that leads
 	// nothing is not sent the heartbeats of idle members: of these it knows only since when they are
 	// idle.
-	LastSeen time.Duration        `json:"last_seen"`
-	Roles    []string             `json:"roles,omitempty"`
-	Meta     map[string]string    `json:"meta,omitempty"`
-	Assign   map[string]Workplace `json:"assign,omitempty"`
-	// Described says that its member record has been seen, and so Roles, Meta and Assign mean
+	LastSeen time.Duration `json:"last_seen"`
+	Roles    []string      `json:"roles,omitempty"`
+	// Zone is where it is, "" if it does not say.
+	Zone   string               `json:"zone,omitempty"`
+	Meta   map[string]string    `json:"meta,omitempty"`
+	Assign map[string]Workplace `json:"assign,omitempty"`
+	// Described says that its member record has been seen, and so Roles, Zone, Meta and Assign mean
 	// something.
 	Described bool `json:"described"`
 }

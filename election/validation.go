@@ -111,6 +111,7 @@ func (c SessionConfig) Validate() error {
 	f.check(c.MaxRoles >= 0, "MaxRoles", "%d: use a positive number, or 0 for no limit", c.MaxRoles)
 	f.check(c.Capacity >= 0 && c.Capacity <= record.MaxCapacity, "Capacity", "%d: use 1 to %d", c.Capacity,
 		record.MaxCapacity)
+	f.check(c.Zone == "" || naming.Valid(c.Zone), "Zone", "%q is not a valid name of a zone: %s", c.Zone, nameRule)
 	f.atMost("DisconnectGracePeriod", c.DisconnectGracePeriod, protocol.MaxDuration)
 	for _, d := range []struct {
 		field string

@@ -51,6 +51,11 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 		"instance with a leading dot": {
 			session(func(c *election.SessionConfig) { c.InstanceID = ".a" }), `election: InstanceID: ".a" ` + name,
 		},
+		"zone with a space": {
+			session(func(c *election.SessionConfig) { c.Zone = "d c" }),
+			`election: Zone: "d c" is not a valid name of a zone: use letters, digits, - _ = / and dots, at most 200 bytes, ` +
+				`no dot at the ends`,
+		},
 		"no role": {
 			role(func(c *election.RoleConfig) { c.Role = "" }), `election: Role: "" ` + name,
 		},

@@ -28,8 +28,9 @@ type Config struct {
 	// reported as an event.Fault: to the log alone before the session is open, and to Sinks too from
 	// then on.
 	Servers discovery.Servers
-	// Zone is where this process is, such as a data centre. Servers of its zone are tried first.
-	// Default "": unknown.
+	// Zone is where this process is, such as a data centre: a name like that of a role. It is
+	// published in the member record. Servers of its zone are tried first. Default: the environment
+	// variable ROLES_ZONE; without it, the zone is not known.
 	Zone string
 	// NATSOptions are further options for that connection, such as nats.UserCredentials. They are
 	// applied last, so they override the manager's own options.
@@ -195,7 +196,7 @@ func (c Config) session() election.SessionConfig {
 		OpTimeout:    c.OpTimeout,
 		SafetyMargin: c.SafetyMargin, DisconnectGracePeriod: c.DisconnectGracePeriod, SuccessionDelay: c.SuccessionDelay,
 		DrainTimeout: c.DrainTimeout, CoolDown: c.CoolDown, IdleFactor: c.IdleFactor, RotationInterval: c.RotationInterval,
-		MaxRoles: c.MaxRoles, Capacity: c.Capacity,
+		MaxRoles: c.MaxRoles, Capacity: c.Capacity, Zone: c.Zone,
 		Meta: c.Meta, Sinks: c.Sinks,
 	}
 }

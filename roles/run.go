@@ -72,7 +72,7 @@ func (m *Manager) connect(ctx context.Context) (*nats.Conn, error) {
 	}
 	sc := m.session.Config()
 	if m.cfg.Servers != nil {
-		m.servers = followServers(ctx, m.cfg, sc.HeartbeatInterval, sc.TTL, m.reports.servers)
+		m.servers = followServers(ctx, m.cfg.Servers, sc.Zone, sc.HeartbeatInterval, sc.TTL, m.reports.servers)
 		select {
 		case <-m.servers.first:
 		case <-ctx.Done():

@@ -42,12 +42,12 @@ type servers struct {
 }
 
 // followServers begins to follow. The caller calls end.
-func followServers(ctx context.Context, cfg Config, heartbeat, ttl time.Duration,
-	report func(doing string, err error),
+func followServers(ctx context.Context, source discovery.Servers, zone string,
+	heartbeat, ttl time.Duration, report func(doing string, err error),
 ) *servers {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // it is needed until the session is closed
 	s := &servers{
-		source: cfg.Servers, zone: cfg.Zone, pace: min(heartbeat, time.Second), jitter: ttl,
+		source: source, zone: zone, pace: min(heartbeat, time.Second), jitter: ttl,
 		report: report, stop: stop, first: make(chan struct{}), tried: map[string]int{},
 	}
 	s.running.Go(func() {

@@ -31,6 +31,8 @@ type Config struct {
 	Capacity int // our weight among those that roles are spread over; 0: 1
 	MaxRoles int // how many roles we lead at most; 0: any number
 
+	Zone string // where we are; "": not known
+
 	IdleFactor int
 	// Retention is after how long the server removes a lease that stands idle. Default an hour.
 	Retention time.Duration

@@ -42,7 +42,7 @@ func (m *Machine) writeMember() {
 	rec := &record.Member{
 		V: record.Version, Session: m.lease.number, Roles: map[string]record.Candidacy{},
 		Meta: o.meta, Assign: o.assign, Told: o.told, Draining: m.closing.asked,
-		Capacity: m.cfg.Capacity, MaxRoles: m.cfg.MaxRoles,
+		Capacity: m.cfg.Capacity, MaxRoles: m.cfg.MaxRoles, Zone: m.cfg.Zone,
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {

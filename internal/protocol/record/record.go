@@ -107,6 +107,7 @@ type Member struct {
 	Capacity int                  `json:"capacity,omitempty"`  // its weight among the others; 0: 1
 	MaxRoles int                  `json:"max_roles,omitempty"` // how many roles it leads at most; 0: any number
 	Apart    map[string][]string  `json:"apart,omitempty"`     // by role: those that the same member should not lead
+	Zone     string               `json:"zone,omitempty"`      // where it is, such as a data centre
 }
 
 // Candidacy is what the member says about itself for a role; ok reports whether it says anything. A
@@ -199,6 +200,10 @@ func DecodeMember(b []byte) (m Member, err error) {
 	if m.Capacity < 0 || m.Capacity > MaxCapacity || m.MaxRoles < 0 {
 		return Member{}, fmt.Errorf("%w: capacity %d, at most %d roles", errGarbage, m.Capacity, m.MaxRoles)
 	}
+	if m.Zone != "" && !naming.Valid(m.Zone) {
+		return Member{}, fmt.Errorf("%w: zone %q", errGarbage, m.Zone)
+	}
+	m.Zone = unique.Make(m.Zone).Value()
 	m.shareGroups()
 	return m, nil
 }

@@ -66,7 +66,9 @@ func TestDecodeForms(t *testing.T) {
 		{"i.c.a", `{"v":1,"lease":9,"beat":1,"ttl_ms":1000}`, false, FormGarbage},         // no nonce
 		{"i.c.a", `{"v":1,"nonce":"n","lease":9,"ttl_ms":999999999}`, false, FormGarbage}, // waited for without end
 		{"i.c.a", `{"v":2}`, false, FormNewer},
-		{"c.member.a", `{"v":1}`, false, FormGarbage},                                    // of no session
+		{"c.member.a", `{"v":1}`, false, FormGarbage}, // of no session
+		{"c.member.a", `{"v":1,"session":3,"zone":"dc1"}`, false, FormRecord},
+		{"c.member.a", `{"v":1,"session":3,"zone":"d c"}`, false, FormGarbage},           // a name that is none
 		{"c.role.r", `{"v":1,"ttl_ms":1000,"session":3}`, false, FormGarbage},            // held by nobody
 		{"c.role.r", `{"v":1,"ttl_ms":1000,"id":"a b","session":3}`, false, FormGarbage}, // by a name that is none
 		{"c.role.r", `{"v":1,"vacant":true}`, false, FormGarbage},                        // nobody knows how long to wait

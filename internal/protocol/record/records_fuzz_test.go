@@ -16,7 +16,7 @@ func recordSeeds(f *testing.F) {
 		many.Roles[role] = Candidacy{Priority: 3, Takeover: true, Eligible: true}
 	}
 	spread := Member{
-		V: 1, Session: 9, Capacity: 2, MaxRoles: 7, Apart: map[string][]string{"a": {"b"}},
+		V: 1, Session: 9, Capacity: 2, MaxRoles: 7, Zone: "dc1", Apart: map[string][]string{"a": {"b"}},
 		Roles: map[string]Candidacy{"a": {Eligible: true, Spread: true, Group: "g"}},
 	}
 	for _, record := range []any{

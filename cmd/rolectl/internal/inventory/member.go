@@ -19,6 +19,7 @@ type MemberState struct {
 	TTLSeconds       float64                       `json:"ttl_seconds"`
 	Leads            []string                      `json:"leads"`
 	Roles            []string                      `json:"roles"`
+	Zone             string                        `json:"zone,omitempty"`
 	Meta             map[string]string             `json:"meta,omitempty"`
 	Assign           map[string]election.Workplace `json:"assign,omitempty"`
 	Draining         bool                          `json:"draining"`
@@ -38,7 +39,7 @@ func (s *View) DescribeMembers() []MemberState {
 		docs = append(docs, MemberState{
 			Instance: m.Instance, Session: m.Session, State: f.State(), WorkerOnly: m.WorkerOnly,
 			HeartbeatSeconds: show.Seconds(m.LastSeen), TTLSeconds: show.Seconds(m.TTL),
-			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles), Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
+			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles), Zone: m.Zone, Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
 			Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
 		})
 	}

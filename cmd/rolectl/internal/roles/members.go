@@ -34,9 +34,9 @@ func Members(a *cli.App) *cobra.Command {
 
 func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 	t := show.Table{
-		Columns: []string{"INSTANCE", "STATE", "LEADS", "HEARTBEAT", "TTL", "ROLES"},
+		Columns: []string{"INSTANCE", "STATE", "ZONE", "LEADS", "HEARTBEAT", "TTL", "ROLES"},
 		Wide:    []string{"SESSION", "TASKS", "META"},
-		Names:   []string{"INSTANCE", "LEADS", "ROLES"}, Spare: []string{"TTL", "ROLES"},
+		Names:   []string{"INSTANCE", "ZONE", "LEADS", "ROLES"}, Spare: []string{"TTL", "ROLES", "ZONE"},
 		Empty: "no members in bucket " + bucket,
 		JSON: struct {
 			show.Document
@@ -56,7 +56,7 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 		t.Rows = append(t.Rows, show.Row{
 			Name: d.Instance, Tone: tone,
 			Cells: []string{
-				d.Instance, d.State, strings.Join(d.Leads, ","), wording.Age(d.HeartbeatAge), wording.Age(d.TTL), part,
+				d.Instance, d.State, d.Zone, strings.Join(d.Leads, ","), wording.Age(d.HeartbeatAge), wording.Age(d.TTL), part,
 			},
 			Wide: []string{fmt.Sprint(d.Session), slotsOf(d), show.Pairs(d.Meta)},
 		})
