@@ -28,6 +28,13 @@ const patience = time.Minute
 var program string // of the browser
 
 func TestMain(m *testing.M) {
+	if of := os.Getenv(asMember); of != "" {
+		if err := beMember(of); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	if os.Getenv("PAGE") == "off" && os.Getenv("CI") == "" {
 		fmt.Println("PAGE=off: the page is not tried in a browser")

@@ -26,6 +26,8 @@ type site struct {
 	nc     *nats.Conn
 	jobs   *assign.Client
 	home   string
+	// observer is that of the page.
+	observer *election.Observer
 }
 
 func begin(t *testing.T, edit func(*dashboard.Options)) *site {
@@ -40,6 +42,7 @@ func begin(t *testing.T, edit func(*dashboard.Options)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.Close)
+	s.observer = o
 	if s.jobs, err = assign.NewClient(s.nc, assign.ClientConfig{Namespace: "jobs", StreamAutoCreate: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func begin(t *testing.T, edit func(*dashboard.Options)) *site {
 	return s
 }
 
-// process is a member with a connection of its own, so that it can be killed.
+// process is a member in this process with a connection of its own, so that it can be killed.
 type process struct {
 	nc      *nats.Conn
 	session *election.Session
@@ -75,15 +78,19 @@ type process struct {
 // kill cuts it off, as if its machine had failed.
 func (p *process) kill() { p.nc.Close() }
 
+func newSession(instance string, ttl time.Duration) (*election.Session, error) {
+	return election.NewSession(election.SessionConfig{
+		Bucket: "roles", InstanceID: instance, TTL: ttl,
+		Meta: map[string]string{"program": "shop", "version": "1.4.2", "zone": "eu-1"},
+	})
+}
+
 // member takes part in roles, and in the tasks if work is given.
 func (s *site) member(instance string, ttl time.Duration, work func(*election.Session), roles ...string) *process {
 	s.t.Helper()
 	p := &process{nc: natstest.Connect(s.t, s.server, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))}
 	var err error
-	p.session, err = election.NewSession(election.SessionConfig{
-		Bucket: "roles", InstanceID: instance, TTL: ttl,
-		Meta: map[string]string{"program": "shop", "version": "1.4.2", "zone": "eu-1"},
-	})
+	p.session, err = newSession(instance, ttl)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -112,10 +119,10 @@ func (s *site) member(instance string, ttl time.Duration, work func(*election.Se
 
 // shop is a bucket in use: three instances, roles of which nobody leads one, and tasks that wait,
 // run and are dead.
-func (s *site) shop() (leader *process) {
+func (s *site) shop() (leader *outside) {
 	s.t.Helper()
 	const ttl = 5 * time.Second // on a busy machine too, nobody else loses a lease
-	leader = s.member("shop-a-7f9c", ttl, nil, "billing", "mail", "search-index")
+	leader = s.process("shop-a-7f9c", ttl, "billing", "mail", "search-index")
 	s.led("billing", "shop-a-7f9c")
 	s.member("shop-b-22d1", ttl, s.works, "billing", "mail", "search-index", "reports", "cleanup")
 	s.led("reports", "shop-b-22d1")
@@ -275,7 +282,7 @@ func TestPage(t *testing.T) {
 		b.until(each, "every tab is live", `document.getElementById("link").dataset.state === "live"`)
 	}
 
-	// A leader is killed, and its cell changes without a reload.
+	// The process of a leader is killed, and its cell changes without a reload.
 	eval[bool](b, tab, `window.kept = true`)
 	leader.kill()
 	b.until(tab, "another one leads", another)
