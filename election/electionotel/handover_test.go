@@ -3,6 +3,7 @@ package electionotel_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -21,7 +22,16 @@ import (
 	"github.com/rolemanager/rolemanager/roles"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+func TestMain(m *testing.M) {
+	if name := os.Getenv(asProcess); name != "" {
+		if err := beProcess(name, os.Getenv(asServer)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	natstest.Main(m)
+}
 
 // process is a manager with a provider of its own, as a process has them.
 type process struct {
