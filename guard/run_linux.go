@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rolemanager/rolemanager/internal/guardlink"
+	"github.com/rolemanager/rolemanager/internal/offspring"
 )
 
 // Run starts cmd, and returns when it and all its descendants have ended and its sessions are ended
@@ -25,16 +27,16 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 		return Result{}, err
 	}
 	cfg = cfg.withDefaults()
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
-	if busy.Swap(true) {
+	switch err := offspring.Claim(); {
+	case errors.Is(err, offspring.ErrBusy):
 		return Result{}, fmt.Errorf("%w: this process guards a program already, or what that has left behind: "+
 			"guard each program in a process of its own", ErrConfig)
+	case err != nil:
+		return Result{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	ours, theirs, err := socketPair()
 	if err != nil {
-		busy.Store(false)
+		offspring.Release()
 		return Result{}, err
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
@@ -46,21 +48,21 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 	theirs.Close()
 	if err != nil {
 		ours.Close()
-		busy.Store(false)
+		offspring.Release()
 		return Result{}, fmt.Errorf("guard: start %s: %w", cmd.Path, err)
 	}
 	l := listen(cfg, ours)
 	defer l.close()
-	family := reap(cmd.Process.Pid)
-	first := family.attend(ctx, cfg, cmd)
-	at, result := time.Now(), Result{Code: first.code}
+	family := offspring.Reap(cmd.Process.Pid)
+	first := attend(ctx, family, cfg, cmd)
+	at, result := time.Now(), Result{Code: first.Code}
 	switch {
-	case !first.left:
-		<-family.none // it comes at once, and then this process may guard another one
+	case !first.Left:
+		<-family.None // it comes at once, and then this process may guard another one
 	case cfg.LeaveChildren:
 		result.Left = l.leave(errChildren)
 		return result, nil
-	case !family.sweep(cfg):
+	case !sweep(family, cfg):
 		result.Left = l.leave(errUnkillable)
 		return result, nil
 	}

@@ -151,17 +151,23 @@ func TestExecGuardKilled(t *testing.T) {
 	e := p.start("exec", "scheduler", "--", "sh", "-c", `echo "group $(ps -o pgid= -p $$)"; `+file.beating())
 	e.says(&e.out, "\n")
 	file.begun()
-	guard, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(e.out.String(), "group")))
-	if err != nil || guard == e.cmd.Process.Pid {
-		t.Fatalf("%v in %q", err, e.out.String())
-	}
-	if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	e.killGroupLeader()
 	if r := e.wait(); r.code != cli.ExitFailed || !strings.Contains(r.errors, "guard of the command was killed") {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 	if file.lives() {
 		t.Error("the command lives on")
+	}
+}
+
+// killGroupLeader kills the guard of exec, whose number the command has printed.
+func (p *process) killGroupLeader() {
+	p.t.Helper()
+	guard, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(p.out.String(), "group")))
+	if err != nil || guard == p.cmd.Process.Pid {
+		p.t.Fatalf("%v in %q", err, p.out.String())
+	}
+	if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
+		p.t.Fatal(err)
 	}
 }

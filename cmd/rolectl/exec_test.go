@@ -81,7 +81,7 @@ func TestExecStops(t *testing.T) {
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	for _, s := range []syscall.Signal{
-		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGALRM,
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU,
 	} {
 		if signal.Ignored(s) { // as under nohup, and so by all that the test starts
 			continue

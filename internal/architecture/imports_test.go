@@ -58,8 +58,10 @@ var allowed = map[string][]string{
 	"internal/deadlease": {
 		"internal/guardlink", "internal/natskv", "internal/protocol/ending", "internal/protocol/record",
 	},
+	"internal/offspring": {},
 	"guard": {
-		"internal/deadlease", "internal/guardlink", "internal/protocol/ending", "internal/protocol/record",
+		"internal/deadlease", "internal/guardlink", "internal/offspring", "internal/protocol/ending",
+		"internal/protocol/record",
 	},
 	"internal/shardcount": {"internal/natskv", "internal/protocol/record"},
 	"internal/natstest":   {"internal/natsrun", "internal/natstest/race"},
@@ -162,7 +164,7 @@ var allowed = map[string][]string{
 		"internal/natskv", "internal/natsrun"),
 	"cmd/rolectl/internal/connect":   {"discovery", "internal/natskv"},
 	"cmd/rolectl/internal/show":      {"internal/wording"},
-	"cmd/rolectl/internal/supervise": {"internal/clock"},
+	"cmd/rolectl/internal/supervise": {"internal/clock", "internal/offspring"},
 	"cmd/rolectl/internal/ui": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
 		"assign", "dashboard",
 		"election"),

@@ -133,7 +133,6 @@ var decoders = map[string]string{
 	"cmd/rolectl/internal/show/Printer.table":    "FuzzTable",
 	"cmd/rolectl/internal/show/Screen.Draw":      "it draws what table has made",
 	"cmd/rolectl/internal/supervise/decodeOrder": "FuzzOrder",
-	"cmd/rolectl/internal/supervise/others":      "it reads what the kernel says about processes",
 	"cmd/rolectl/internal/tasks/readHold":        "FuzzHold",
 
 	"discovery/Consul.query":                   "it reads a number by strconv.ParseUint, and the rest by readConsul",
@@ -179,9 +178,9 @@ var decoders = map[string]string{
 	"fencing/matches":         "FuzzPattern",
 	"fencing/reading.consume": "the subject of an answer is read by the library, and what it cannot read ends the reading",
 
-	"guard/descendants":         "it reads what the kernel lists, and takes a number that is not one as zero",
-	"internal/guardlink/Decode": "FuzzMessage",
-	"internal/guardlink/take":   "it reads a number that the guard has set",
+	"internal/offspring/descendants": "it reads what the kernel lists, and takes a number that is not one as zero",
+	"internal/guardlink/Decode":      "FuzzMessage",
+	"internal/guardlink/take":        "it reads a number that the guard has set",
 
 	"internal/natskv/Adoption.Finish":    "it writes the metadata of a stream",
 	"internal/natskv/Adoption.present":   "it compares texts of the metadata, which may be any",

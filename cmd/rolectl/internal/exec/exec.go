@@ -50,13 +50,15 @@ term. TOKEN is the fencing token: send it along with every write to a shared res
 rolectl gives up the role and passes on the exit code (128 plus the signal for a command that was killed, 127 for a command
 that cannot be started).
 
-When the role is handed over, or rolectl is told to stop (INT, TERM, HUP, QUIT, or another signal that
-would end it), the group gets TERM, and KILL after
---stop-timeout. The group also gets TERM and KILL before the lease runs out by the local clock, whether or not the server
-answers: no command of a former leader runs when the next leader's command starts. This holds even while rolectl is stopped
-(SIGSTOP, Ctrl-Z) or has been killed: a second process, the guard, watches the same deadline. If both processes or the
-machine are stopped, the command is ended first when they continue; until then only fencing tokens prevent harm. A command
-that leaves its process group (a daemon) is not followed. After an eviction (step-down --force) KILL follows at once.
+When the role is handed over, or rolectl is told to stop (INT, TERM, HUP, QUIT, or another signal that would end it), the
+command and all its descendants get TERM, and KILL after --stop-timeout. They also get both before the lease runs out by the
+local clock, whether or not the server answers: no command of a former leader runs when the next leader's command starts.
+This holds even while rolectl is stopped (SIGSTOP, Ctrl-Z) or has been killed: a second process, the guard, watches the same
+deadline. If both processes or the machine are stopped, the command is ended first when they continue; until then only
+fencing tokens prevent harm. After an eviction (step-down --force) KILL follows at once. On Linux a daemon is followed too;
+on macOS one that leaves the process group is not.
+
+USR1, USR2 and ALRM are passed on to the command. As the first process of a container rolectl reaps what is left there.
 
 Standard input is passed on, unless it is a terminal.`,
 		Example: `  rolectl exec scheduler -- ./scheduler --verbose
@@ -105,8 +107,8 @@ Standard input is passed on, unless it is a terminal.`,
 // GuardCommand is the hidden command that exec starts as the guard.
 func GuardCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: guardName, Hidden: true, Args: cli.CheckArgs,
-		Run: func(*cobra.Command, []string) { supervise.Guard(os.Stdin, os.Stdout) },
+		Use: guardName, Hidden: true, Args: cobra.MinimumNArgs(2),
+		Run: func(_ *cobra.Command, args []string) { supervise.Guard(args[0], args[1:]) },
 	}
 }
 
@@ -123,6 +125,17 @@ func stopSignals() (<-chan os.Signal, func()) {
 	}
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, which...)
+	return c, func() { signal.Stop(c) }
+}
+
+// passedOn delivers the signals that are for the command.
+func passedOn() (<-chan os.Signal, func()) {
+	c := make(chan os.Signal, 16) // so many may come at once
+	for _, s := range passed {
+		if !signal.Ignored(s) { // else the command would not inherit that it is
+			signal.Notify(c, s)
+		}
+	}
 	return c, func() { signal.Stop(c) }
 }
 

@@ -21,6 +21,7 @@ type leadership struct {
 	args    []string
 	program []string // the command line that starts the guard
 	session *election.Session
+	signals <-chan os.Signal // for the command
 
 	stopping context.Context // ends when this process is told to stop
 	began    chan struct{}   // cap 1: it leads, or has led
@@ -32,6 +33,8 @@ type leadership struct {
 func lead(ctx context.Context, a *cli.App, role, path string, args []string, o execOptions) error {
 	signals, unsubscribe := stopSignals()
 	defer unsubscribe()
+	forCommand, done := passedOn()
+	defer done()
 	self, err := thisProgram()
 	if err != nil {
 		return fmt.Errorf("find this program, which is also the guard: %w", err)
@@ -43,7 +46,7 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	l := &leadership{
-		execOptions: o, a: a, path: path, args: args, program: []string{self, guardName},
+		execOptions: o, a: a, path: path, args: args, program: []string{self, guardName}, signals: forCommand,
 		stopping: stopping, began: make(chan struct{}, 1), outcome: make(chan error, 1),
 	}
 	cfg := o.session(a.Bucket)

@@ -9,6 +9,8 @@ import (
 
 // ending are the signals beside INT and TERM that end a process which does not catch them.
 var ending = []os.Signal{
-	syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGALRM, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGVTALRM,
+	syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGVTALRM,
 }
+
+// passed are the signals that are passed on to the command.
+var passed = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM}

@@ -93,7 +93,7 @@ func (l *leadership) end(outcome error) {
 }
 
 func (l *leadership) command(t *election.Term) supervise.Command {
-	c := supervise.Command{Path: l.path, Args: l.args, Stdout: os.Stdout, Stderr: os.Stderr}
+	c := supervise.Command{Path: l.path, Args: l.args, Stdout: os.Stdout, Stderr: os.Stderr, Signals: l.signals}
 	if !show.IsTerminal(os.Stdin) { // a background process group that reads a terminal is stopped
 		c.Stdin = os.Stdin
 	}

@@ -3,59 +3,41 @@
 package supervise
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/internal/offspring"
 )
-
-// order tells the guard when to send which signal, unless another order comes first.
-type order struct {
-	Term, Kill clock.Instant // of the holder's scale
-	Stop       time.Duration // between TERM and KILL when rolectl is gone
-	Release    bool          // the run is over: end, and send no signal
-}
-
-const orderSize = 4 * 8
-
-func (o order) encode() []byte {
-	b := make([]byte, 0, orderSize)
-	release := uint64(0)
-	if o.Release {
-		release = 1
-	}
-	for _, v := range []uint64{uint64(o.Term), uint64(o.Kill), uint64(o.Stop), release} {
-		b = binary.BigEndian.AppendUint64(b, v)
-	}
-	return b
-}
-
-func decodeOrder(b []byte) order {
-	at := func(i int) uint64 { return binary.BigEndian.Uint64(b[8*i:]) }
-	return order{clock.Instant(at(0)), clock.Instant(at(1)), time.Duration(at(2)), at(3) != 0}
-}
 
 // guard is the guard process, as seen by the rolectl that started it.
 type guard struct {
-	cmd   *exec.Cmd
-	tell  *os.File
-	last  order
-	gone  chan struct{} // closed when it has ended, by itself or by a signal
-	ended chan struct{}
+	cmd    *exec.Cmd
+	tell   *os.File
+	last   order
+	said   chan report // closed when it has ended, by itself or by a signal
+	gone   atomic.Bool
+	family *offspring.Family // the guard and all below it
 }
 
 // tellWithin bounds a write to a guard that is stopped and does not read.
 const tellWithin = 50 * time.Millisecond
 
+// The descriptors of a guard. Those before are of the command.
+const (
+	ordersFD  = 3
+	reportsFD = 4
+)
+
 // startGuard starts program, which calls Guard, as the leader of a new process group, and waits
-// until it listens.
-func startGuard(program []string) (*guard, error) {
+// until it listens. It does not start the command before it has an order.
+func startGuard(program []string, c Command) (*guard, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe to the guard: %w", err)
@@ -66,30 +48,49 @@ func startGuard(program []string) (*guard, error) {
 		ours.Close()
 		return nil, fmt.Errorf("make a pipe from the guard: %w", err)
 	}
-	g := &guard{tell: ours, gone: make(chan struct{}), ended: make(chan struct{})}
+	defer says.Close()
+	g := &guard{tell: ours, said: make(chan report, 4)} // as many as it says
 	g.cmd = &exec.Cmd{
-		Path: program[0], Args: append([]string{"rolectl"}, program[1:]...), Env: os.Environ(), Stdin: theirs, Stdout: says,
-		Stderr:      os.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		Path: program[0], Args: slices.Concat([]string{"rolectl"}, program[1:], []string{"--", c.Path}, c.Args), Env: c.Env,
+		ExtraFiles: []*os.File{theirs, says}, SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
-	err = g.cmd.Start()
-	says.Close()
+	if c.Stdin != nil { // else an interface would hold a nil pointer
+		g.cmd.Stdin = c.Stdin
+	}
+	if c.Stdout != nil {
+		g.cmd.Stdout = c.Stdout
+	}
+	if c.Stderr != nil {
+		g.cmd.Stderr = c.Stderr
+	}
+	if err = claim(); err == nil {
+		if err = g.cmd.Start(); err != nil {
+			release()
+		}
+	}
 	if err != nil {
 		ours.Close()
 		said.Close()
 		return nil, fmt.Errorf("start the guard: %w", err)
 	}
-	ready := make([]byte, 1)
-	if _, err := io.ReadFull(said, ready); err != nil {
-		ours.Close()
+	says.Close() // the end of the guard is the end of what it says
+	g.family = follow(g.cmd, g.group())
+	ready := report{}
+	if _, err := io.ReadFull(said, ready[:]); err != nil || ready[0] != listens {
 		said.Close()
-		return nil, errors.Join(errors.New("the guard did not start"), g.cmd.Wait())
+		g.end()
+		return nil, errors.New("the guard did not start")
 	}
-	go func() { // joined by end
-		defer close(g.ended)
-		_, _ = said.Read(ready) // the guard writes nothing more: the read returns when it ends
-		said.Close()
-		close(g.gone)
+	go func() { // ends with the guard
+		defer said.Close()
+		defer close(g.said)
+		defer g.gone.Store(true)
+		for r := (report{}); ; {
+			if _, err := io.ReadFull(said, r[:]); err != nil {
+				return
+			}
+			g.said <- r
+		}
 	}()
 	return g, nil
 }
@@ -104,24 +105,45 @@ func (g *guard) order(o order) {
 		return
 	}
 	g.last = o
+	g.write(o)
+}
+
+// pass has the guard send a signal to the command itself.
+func (g *guard) pass(s os.Signal) {
+	if s, ok := s.(syscall.Signal); ok {
+		o := g.last
+		o.Pass = s
+		g.write(o)
+	}
+}
+
+func (g *guard) write(o order) {
 	_ = g.tell.SetWriteDeadline(time.Now().Add(tellWithin))
 	_, _ = g.tell.Write(o.encode())
 }
 
-// signal sends a signal to all processes of the group. The guard is one of them, and ignores all
-// signals but KILL.
-func (g *guard) signal(s syscall.Signal) { _ = syscall.Kill(-g.group(), s) } // fails only when no process is left
+// term asks all but the guard to end.
+func (g *guard) term() { signalAll(syscall.SIGTERM, g.group(), g.group()) }
 
-// end releases the guard and waits for it. Only then its number, which is the group's too, may be
-// reused.
+// kill ends all, and the guard too: it may be stopped, and then it waits for nobody. Its
+// children become those of this process.
+func (g *guard) kill() {
+	if !g.gone.Load() { // else its number may be another one's
+		_ = syscall.Kill(-g.group(), syscall.SIGKILL) // at once: nobody of the group can fork meanwhile
+	}
+	signalAll(syscall.SIGKILL, 0, g.group())
+}
+
+// end releases the guard, and waits until it and all others are gone.
 func (g *guard) end() {
 	g.order(order{Release: true})
 	g.tell.Close()
-	select {
-	case <-g.gone:
-	case <-time.After(time.Second): // it is stopped, and the group has no other process
-		_ = g.cmd.Process.Kill()
+	for {
+		select {
+		case <-g.family.None:
+			return
+		case <-time.After(time.Second): // it is stopped, and has started nothing
+			g.kill()
+		}
 	}
-	<-g.ended
-	_ = g.cmd.Wait() // its exit code has no meaning
 }

@@ -18,7 +18,7 @@ import (
 func FuzzOrder(f *testing.F) {
 	for _, o := range []order{
 		{},
-		{Term: 1, Kill: 2, Stop: 3, Release: true},
+		{Term: 1, Kill: 2, Stop: 3, Release: true, Pass: 10},
 		{Term: math.MaxInt64, Kill: math.MaxInt64, Stop: math.MaxInt64},
 		{Term: math.MinInt64, Kill: math.MinInt64, Stop: -1},
 	} {
@@ -36,10 +36,10 @@ func FuzzOrder(f *testing.F) {
 		}
 		now := clock.Instant(max(at, 0)) // of a clock that counts from a start
 		for _, termed := range []bool{false, true} {
-			if wait := untilDue(now, o, false, termed); wait != time.Hour {
+			if wait := untilDue(now, o, false, termed, false); wait != time.Hour {
 				t.Fatalf("%+v: nobody has ordered it, and it waits %v", o, wait)
 			}
-			wait := untilDue(now, o, true, termed)
+			wait := untilDue(now, o, true, termed, false)
 			due := now >= o.Kill || !termed && now >= o.Term
 			if wait < 0 || wait > glance || due && wait != 0 && o.Kill >= 0 && o.Term >= 0 || !due && wait == 0 {
 				t.Fatalf("%+v at %d, TERM sent: %v: it waits %v", o, now, termed, wait)

@@ -5,7 +5,7 @@ package supervise
 import (
 	"context"
 	"errors"
-	"os/exec"
+	"os"
 	"syscall"
 	"time"
 
@@ -28,37 +28,40 @@ type Result struct {
 // exact.
 const slack = time.Millisecond
 
-// Run runs a command until it ends, the lease nearly ends, or ctx ends. It returns when no process
-// of the command is left. program is the command line of a process that calls Guard. When ctx ends
-// the command gets TERM, and KILL after lease.Stop. Errors: the command or the guard could not be
-// started, ErrGuard.
+// Run runs a command until it ends, the lease nearly ends, or ctx ends. It returns when neither the
+// command nor a descendant of it is left. program is the command line of a process that calls Guard
+// with what follows "--". When ctx ends the command gets TERM, and KILL after lease.Stop. One
+// process runs one command at a time, and has no other children. Errors: the command or the guard
+// could not be started, ErrGuard.
 func Run(ctx context.Context, program []string, c Command, lease Lease) (Result, error) {
-	g, err := startGuard(program)
+	g, err := startGuard(program, c)
 	if err != nil {
 		return Result{}, err
 	}
-	defer g.end()
-	r := run{guard: g, lease: lease, clock: clock.System()}
+	defer g.tell.Close()
+	r := run{guard: g, command: c, lease: lease, clock: clock.System()}
 	if left := r.look(); left <= lease.TermAhead {
+		g.end()
 		return Result{Lost: true}, nil
-	}
-	if r.cmd, err = c.start(g.group()); err != nil {
-		return Result{}, err
 	}
 	return r.attend(ctx)
 }
 
 // run is one command while it runs.
 type run struct {
-	guard *guard
-	lease Lease
-	clock clock.Clock
-	cmd   *exec.Cmd
+	guard   *guard
+	command Command
+	lease   Lease
+	clock   clock.Clock
 
 	until  clock.Instant // when the trust ends, as the guard was told
 	killAt clock.Instant // 0: the command was not asked to end
 	killed bool
 	lost   bool
+
+	over bool // the command has ended, or was never started: then code and err tell how
+	code int
+	err  error
 }
 
 // look reads how long the lease is still trusted, and tells the guard. It reads the clock first: if
@@ -87,47 +90,75 @@ func (r *run) look() time.Duration {
 // to end gets TERM, and KILL after a while. When the command has ended by itself, processes that it
 // left behind are ended in the same way.
 func (r *run) attend(ctx context.Context) (Result, error) {
-	exited := make(chan int, 1) // one end, and it must not wait for its reader
-	go func() {                 // ends with the command; attend does not return before
-		err := r.cmd.Wait()
-		exited <- code(r.cmd.ProcessState, err)
-	}()
 	tick := time.NewTicker(r.lease.Look)
 	defer tick.Stop()
-	result, running := Result{}, true
-	asked, gone := ctx.Done(), r.guard.gone
-	var err error
+	asked, said, first, signals := ctx.Done(), r.guard.said, r.guard.family.First, r.command.Signals
 	for {
 		select {
-		case result.Code = <-exited:
-			running, exited = false, nil
-			if r.killAt == 0 && others(r.guard.group()) {
+		case report, ok := <-said:
+			if ok {
+				r.hear(report)
+				break
+			}
+			said = nil
+			r.bereft()
+		case e := <-first: // the guard
+			if first = nil; e.Left && r.killAt == 0 {
 				r.end()
+			}
+		case s, ok := <-signals:
+			if ok {
+				r.guard.pass(s)
+			} else {
+				signals = nil
 			}
 		case <-asked:
 			asked = nil
 			r.end()
-		case <-gone: // killed, by our KILL, by its own, or by somebody else's
-			gone = nil
-			r.look()
-			if !r.killed && !r.lost && r.killAt == 0 {
-				err = ErrGuard
-			}
-			r.kill()
 		case <-tick.C:
+		case <-r.guard.family.None:
+			for report := range r.guard.said { // what is left to hear; it ends with the guard
+				r.hear(report)
+			}
+			r.bereft()
+			return Result{Code: r.code, Lost: r.lost}, r.err
 		}
 		r.enforce(r.look())
-		if !running && !others(r.guard.group()) {
-			result.Lost = r.lost
-			return result, err
+	}
+}
+
+// hear takes a report of the guard.
+func (r *run) hear(x report) {
+	switch {
+	case x[0] == failed && x[1] == 0:
+		r.over, r.lost = true, true
+	case x[0] == failed:
+		r.over, r.err = true, &os.PathError{Op: "start", Path: r.command.Path, Err: syscall.Errno(x[1])}
+	case x[0] == ended, x[0] == leaves:
+		if r.over, r.code = true, int(x[1]); x[0] == leaves && r.killAt == 0 {
+			r.end()
 		}
 	}
+}
+
+// bereft is called when the guard is gone: by itself, by our KILL, or by somebody else's.
+func (r *run) bereft() {
+	if r.over {
+		return
+	}
+	r.look()
+	if !r.killed && !r.lost && r.killAt == 0 {
+		r.err = ErrGuard
+	}
+	r.over, r.code = true, 128+int(syscall.SIGKILL) // nobody is left to tell
+	r.kill()
 }
 
 // enforce kills the command when the lease has nearly ended, or when its time to end is over.
 func (r *run) enforce(left time.Duration) {
 	switch {
-	case r.killed:
+	case r.killed: // again and again: a process may fork meanwhile
+		r.kill()
 	case left <= r.lease.KillAhead:
 		r.lost = true
 		r.kill()
@@ -143,11 +174,11 @@ func (r *run) enforce(left time.Duration) {
 func (r *run) end() {
 	if r.killAt == 0 {
 		r.killAt = r.clock.Holder().Add(r.lease.Stop)
-		r.guard.signal(syscall.SIGTERM)
+		r.guard.term()
 	}
 }
 
 func (r *run) kill() {
 	r.killed = true
-	r.guard.signal(syscall.SIGKILL)
+	r.guard.kill()
 }

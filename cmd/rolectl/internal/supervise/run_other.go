@@ -5,7 +5,7 @@ package supervise
 import (
 	"context"
 	"errors"
-	"io"
+	"os"
 )
 
 // ErrGuard is never returned here.
@@ -13,12 +13,13 @@ var ErrGuard = errors.New("the guard of the command was killed")
 
 // Command is what to run.
 type Command struct {
-	Path   string
-	Args   []string
-	Env    []string
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
+	Path    string
+	Args    []string
+	Env     []string
+	Stdin   *os.File
+	Stdout  *os.File
+	Stderr  *os.File
+	Signals <-chan os.Signal
 }
 
 // Result is the end of a run.
@@ -34,4 +35,4 @@ func Run(context.Context, []string, Command, Lease) (Result, error) {
 }
 
 // Guard does nothing here.
-func Guard(io.Reader, io.Writer) {}
+func Guard(string, []string) {}
