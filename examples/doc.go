@@ -3,6 +3,7 @@
 //
 //	singleton         work that one process at a time does
 //	shards            shards that are spread over processes
+//	ordered-consumers a stream that is consumed in order for each key, while processes come and go
 //	tasks             a kind of task: its handler, its scheduler, its submitter
 //	worker-only       a process that runs tasks and contends for nothing
 //	fencing           what refuses a former leader: a Guard and a Store

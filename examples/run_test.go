@@ -15,11 +15,12 @@ import (
 
 // TestPrograms runs every small example as its comment says, each against a server of its own.
 func TestPrograms(t *testing.T) {
-	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards")
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards", "ordered-consumers")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
 	t.Run("shards", func(t *testing.T) { t.Parallel(); testShards(t, dir+"shards") })
+	t.Run("ordered-consumers", func(t *testing.T) { t.Parallel(); testOrdered(t, dir+"ordered-consumers") })
 	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
 }
 
@@ -105,6 +106,20 @@ func testGroups(t *testing.T, program string) {
 	p.endsWell(t, 0)
 	for _, line := range []string{
 		"990 succeeded, 10 dead, 0 cancelled", "killed +scheduler", "killed +worker", "completion +succeeded",
+	} {
+		p.says(t, line, 0)
+	}
+}
+
+// testOrdered: four processes consume 16 partitions, one is killed, and one is added. The program
+// checks itself that no order is lost, out of order, or in two processes at once.
+func testOrdered(t *testing.T, program string) {
+	p := start(t, natstest.Server(t, natstest.Listen), program)
+	p.endsWell(t, 0)
+	for _, line := range []string{
+		`published +\d{3,} orders of 40 accounts, in 16 partitions`, "killed +consumer-[1-4], ",
+		"added +consumer-5: it leads 4 partitions", "0 out of order, 0 lost, 0 in two processes at once",
+		"0 accounts with a wrong sum",
 	} {
 		p.says(t, line, 0)
 	}
