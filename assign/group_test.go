@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	part = assign.NewKind[int, int]("part", assign.MaxAttempts(1))
+	part = assign.NewKind[int, int]("part", assign.MaxAttempts(1), assign.DeadRetention(26*time.Hour))
 	done = assign.NewKind[assign.GroupRef, assign.GroupStatus]("done")
 )
 
