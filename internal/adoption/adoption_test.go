@@ -138,7 +138,7 @@ func newFleet(t *testing.T, s *natsrun.Server) *fleet {
 	f.wg.Go(func() {
 		for f.ctx.Err() == nil {
 			f.check()
-			time.Sleep(time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // a term that begins is checked at once, see once
 		}
 	})
 	return f
@@ -176,6 +176,7 @@ func (f *fleet) once(ctx context.Context, nc *nats.Conn, id string) {
 		f.mu.Lock()
 		f.terms = append(f.terms, term{begun, id})
 		f.mu.Unlock()
+		f.check()
 		<-ctx.Done()
 		return nil
 	}}
