@@ -155,6 +155,11 @@ func (s *site) shop() (leader *outside) {
 	for _, id := range []string{"scan-1", "scan-2"} {
 		submit("scan", id)
 	}
+	photos := []string{"coast", "harbour", "lighthouse", "raw", "town"}
+	if _, err := assign.SubmitGroup(s.t.Context(), s.jobs, "album-7", assign.NewKind[string, string]("thumbnail"), photos,
+		assign.NewKind[assign.GroupRef, string]("album")); err != nil {
+		s.t.Fatal(err)
+	}
 	return leader
 }
 
@@ -169,6 +174,12 @@ func (s *site) works(session *election.Session) {
 			return "", assign.Permanent(errors.New("order 4711 has no address"))
 		},
 		"newsletter": func(context.Context, *assign.Task[string]) (string, error) { return "", nil },
+		"thumbnail": func(ctx context.Context, task *assign.Task[string]) (string, error) {
+			if task.Input == "raw" { // which takes long
+				<-ctx.Done()
+			}
+			return "", ctx.Err()
+		},
 		"scan": func(ctx context.Context, _ *assign.Task[string]) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -257,9 +268,6 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s, %s: %s", path, scheme, poor)
 			}
 		}
-		b.picture(tab, "task-"+scheme)
-		b.open(tab, "/role?name=billing")
-		b.picture(tab, "role-"+scheme)
 		b.open(tab, "/")
 	}
 
@@ -292,6 +300,22 @@ func TestPage(t *testing.T) {
 	if !eval[bool](b, tab, `window.kept === true`) {
 		t.Error("the page was loaded again")
 	}
+
+	// Pictures of other screens.
+	b.scheme(tab, "light")
+	for name, of := range map[string]struct{ path, there string }{
+		"page-role":   {"/role?name=billing", "#terms tbody tr:nth-child(2)"},
+		"page-tasks":  {"/tasks", "#list tbody tr"},
+		"page-task":   {"/task?n=jobs&id=invoice-1041", "#task pre"},
+		"page-groups": {"/groups", "#groups tbody tr"},
+	} {
+		b.open(tab, of.path)
+		b.do(tab, chromedp.WaitVisible(chromedp.CSS(of.there))) // a group is listed within 10 s
+		b.until(tab, "the page is live", `document.getElementById("link").dataset.state === "live"`)
+		b.picture(tab, name)
+	}
+	b.open(tab, "/")
+	b.until(tab, "the page is live", `document.getElementById("link").dataset.state === "live"`)
 
 	// The server goes, and comes back.
 	b.mu.Lock()

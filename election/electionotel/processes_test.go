@@ -35,6 +35,7 @@ type line struct {
 	Pid                       int
 	Span, Trace, ID, ParentID string
 	Role                      string
+	Start, End                int64 // nanoseconds of the clock that both processes have
 }
 
 // lines writes them, for a sink and an exporter of spans. The manager calls the one, and the
@@ -59,6 +60,7 @@ func (w lines) ExportSpans(_ context.Context, all []sdk.ReadOnlySpan) error {
 		w.write(line{
 			Span: s.Name(), Trace: s.SpanContext().TraceID().String(), ID: s.SpanContext().SpanID().String(),
 			ParentID: s.Parent().SpanID().String(), Role: role.AsString(),
+			Start: s.StartTime().UnixNano(), End: s.EndTime().UnixNano(),
 		})
 	}
 	return nil
@@ -81,6 +83,7 @@ func beProcess(instance, server string) error {
 		Sinks: []event.Sink{electionotel.NewSink(electionotel.WithTracerProvider(provider)), out},
 	}, roles.Role{Name: "billing", Lead: func(ctx context.Context, _ *election.Term) error {
 		<-ctx.Done()
+		time.Sleep(20 * time.Millisecond) // it has something to finish
 		return nil
 	}})
 	if err != nil {
@@ -193,6 +196,7 @@ func TestHandOverOfProcesses(t *testing.T) {
 
 	want := electionotel.TraceID("roles", "billing", epoch)
 	root := a.spans["hand over billing"]
+	bars := []bar{{root, "a"}}
 	for _, w := range []struct {
 		of   *other
 		name string
@@ -201,6 +205,7 @@ func TestHandOverOfProcesses(t *testing.T) {
 		if !ok || got.Trace != want.String() || got.ParentID != root.ID || got.Role != "billing" {
 			t.Errorf("%s of %s is %+v; the trace is %s, and its root %+v", w.name, w.of.name, got, want, root)
 		}
+		bars = append(bars, bar{got, w.of.name})
 	}
 	if root.Trace != want.String() || root.ParentID != (trace.SpanID{}).String() {
 		t.Errorf("the root is %+v; the trace is %s", root, want)
@@ -208,4 +213,5 @@ func TestHandOverOfProcesses(t *testing.T) {
 	if a.cmd.Process.Pid == b.cmd.Process.Pid {
 		t.Error("it is one process")
 	}
+	picture(t, bars)
 }

@@ -12,7 +12,7 @@ import (
 var (
 	fencedBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	inlineCode  = regexp.MustCompile("`[^`\n]*`")
-	link        = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	link        = regexp.MustCompile(`(?:\]\(|\bsrc="|\bsrcset=")([^()"\s]+)[)"]`)
 	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
 )
 

@@ -35,7 +35,7 @@ func member(t *testing.T, s *natsrun.Server, id string, workerOnly bool) *electi
 	return session
 }
 
-func leads(t *testing.T, s *election.Session, role string) *election.Election {
+func candidate(t *testing.T, s *election.Session, role string) *election.Election {
 	t.Helper()
 	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, _ *election.Term) error {
 		<-ctx.Done()
@@ -47,6 +47,12 @@ func leads(t *testing.T, s *election.Session, role string) *election.Election {
 	if err := e.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+func leads(t *testing.T, s *election.Session, role string) *election.Election {
+	t.Helper()
+	e := candidate(t, s, role)
 	natstest.Eventually(t, "it leads "+role, time.Minute, func() (bool, string) { return e.IsLeader(), "" })
 	return e
 }
