@@ -92,9 +92,10 @@ type Config struct {
 	// with such an output waits for it for five minutes, and is then dead. Requeue the task when
 	// the store exists.
 	MaxResult int
-	// LargeRetention is how long outputs above 64 KiB are kept. Default 24 h, minimum 1 min,
-	// maximum 10 years. A kind whose Retention is longer cannot have such outputs. LargeRetention
-	// takes effect when the object store is created.
+	// LargeRetention is how long outputs above 64 KiB are kept at most. Default 24 h, minimum 1 min,
+	// maximum 10 years. Such an output leaves before, an hour or two after its outcome. A kind
+	// whose Retention is longer cannot have such outputs. LargeRetention takes effect when the
+	// object store is created.
 	LargeRetention time.Duration
 
 	// Verify says whether a worker checks the signature of each frame it is handed.

@@ -36,6 +36,12 @@ func bloated(t *testing.T, k assign.Kind[int, string], save bool) func(*assign.A
 // limit changes the stream of the tests.
 func limit(t *testing.T, s dialer, change func(*jetstream.StreamConfig)) {
 	t.Helper()
+	edit(t, s, "TASKS_"+testNS, change)
+}
+
+// edit changes a stream.
+func edit(t *testing.T, s dialer, stream string, change func(*jetstream.StreamConfig)) {
+	t.Helper()
 	nc, err := s.Connect()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func limit(t *testing.T, s dialer, change func(*jetstream.StreamConfig)) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	st, err := js.Stream(ctx, "TASKS_"+testNS)
+	st, err := js.Stream(ctx, stream)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ var allowed = map[string][]string{
 	"assign/internal/feeds":   {"assign/internal/control", "internal/naming"},
 	"assign/internal/timings": {},
 	"assign/internal/upkeep": {
-		"assign/internal/record", "event", "internal/natskv", "internal/protocol/tasks",
+		"assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
+		"event", "internal/natskv", "internal/protocol/tasks",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -171,4 +173,29 @@ func (s *Stream) Absent(ctx context.Context, nc *nats.Conn, key string, after ui
 		return false, &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
 	}
 	return a.State.LastSeq >= after && a.State.Subjects[s.at.prefix+key] == 0, nil
+}
+
+// KeyPage is the most keys that the server names in one answer.
+const KeyPage = 100_000
+
+// Keys returns the keys that a server knows, sorted, without the first so many that it names; at
+// most KeyPage. In a cluster the server may lag. It asks STREAM.INFO, and reads no record. Errors:
+// OtherBucketError, PermissionError, and those of the connection.
+func (s *Stream) Keys(ctx context.Context, nc *nats.Conn, skip int) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var a streamAnswer
+	ask := map[string]any{"subjects_filter": s.at.prefix + ">", "offset": skip}
+	if err := request(ctx, nc, s.at, s.at.api("STREAM.INFO"), ask, &a); err != nil {
+		return nil, fmt.Errorf("list the keys of %s: %w", s.at, err)
+	}
+	if found := a.identity(); !s.identity.Same(found) {
+		return nil, &OtherBucketError{Stream: s.at.stream, Opened: s.identity, Found: found}
+	}
+	keys := make([]string, 0, len(a.State.Subjects))
+	for subject := range a.State.Subjects {
+		keys = append(keys, strings.TrimPrefix(subject, s.at.prefix))
+	}
+	slices.Sort(keys)
+	return keys, nil
 }

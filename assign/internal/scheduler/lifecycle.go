@@ -36,7 +36,8 @@ func (s *scheduler) begin(ctx context.Context) error {
 	s.wg.Go(func() { s.members.widen(ctx) })
 	s.wg.Go(func() {
 		upkeep.Run(ctx, upkeep.Config{
-			Namespace: s.cfg.Namespace, Conn: s.conn, Stream: s.stream, Meta: s.host.Meta, Emit: s.emit,
+			Namespace: s.cfg.Namespace, Conn: s.conn, Stream: s.stream, Objects: s.cfg.Stream, Meta: s.host.Meta,
+			Emit: s.emit,
 		})
 	})
 	return nil

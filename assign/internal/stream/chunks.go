@@ -23,7 +23,8 @@ const (
 )
 
 // Put stores an object in chunks of at most size bytes. The name must be a new one: no chunk
-// replaces another. After an error, a part of the object may be there until the store's time limit.
+// replaces another. After an error, a part of the object may be there until package upkeep removes
+// it.
 func (o *ObjectStore) Put(ctx context.Context, name string, data []byte, size int) (record.Object, error) {
 	stored := record.Object{Name: name, Size: len(data), Digest: digest(data)}
 	writer, err := natskv.NewWriter(o.nc, o.stream)

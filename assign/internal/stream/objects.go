@@ -34,6 +34,7 @@ type ObjectStore struct {
 	Objects
 	nc     *nats.Conn
 	stream *natskv.Stream
+	timed  bool // a record may have a time limit of its own
 }
 
 // OpenObjects opens the object store of a namespace, or creates it if AutoCreate is set, and waits
@@ -42,7 +43,7 @@ func OpenObjects(ctx context.Context, nc *nats.Conn, cfg Options) (*ObjectStore,
 	want := objectStream(cfg)
 	o := &ObjectStore{Objects: Objects{Name: want.Name}, nc: nc}
 	examine := func(info *jetstream.StreamInfo) []string {
-		o.Replicas, o.Storage = info.Config.Replicas, info.Config.Storage
+		o.Replicas, o.Storage, o.timed = info.Config.Replicas, info.Config.Storage, info.Config.AllowMsgTTL
 		if age := info.Config.MaxAge; age > 0 {
 			o.Retention = max(age-objectSlack, 1) // 1 ns: less than any outcome is kept
 		}
@@ -96,6 +97,7 @@ func objectStream(cfg Options) jetstream.StreamConfig {
 		// A reader of a large output has a consumer for a moment.
 		MaxConsumers:      natskv.MaxConsumers,
 		MaxMsgsPerSubject: 1,
+		AllowMsgTTL:       true, // what is left of a removed chunk leaves soon; stores of earlier versions keep it
 		Discard:           jetstream.DiscardNew,
 		Metadata:          map[string]string{metaFormat: formatVersion},
 	}

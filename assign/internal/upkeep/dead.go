@@ -21,9 +21,6 @@ type deadTasks struct {
 const (
 	deadFirst = 2 * time.Second // after the term has begun
 	deadEvery = time.Minute
-	// deadShare bounds the part of the time that is spent reading: one of so many.
-	deadShare = 100
-	deadPage  = 1000
 	// mostNotice is how long before a dead task leaves it is reported.
 	mostNotice = 24 * time.Hour
 )
@@ -46,28 +43,18 @@ func (d *deadTasks) run(ctx context.Context) {
 			attempts++
 			d.Emit(event.Fault{Meta: d.Meta(), Doing: "count the dead tasks", Err: err, Attempts: attempts})
 		}
-		pause = max(deadEvery, deadShare*time.Since(began))
+		pause = max(deadEvery, readShare*time.Since(began))
 	}
 }
 
 // look reads the headers of all tasks.
 func (d *deadTasks) look(ctx context.Context, now time.Time) (seen deadSeen, err error) {
 	seen = deadSeen{kept: map[string]int{}, leaving: map[string]*event.DeadTasksLeaving{}}
-	for from := uint64(0); ; {
-		entries, more, err := d.Stream.Scan(ctx, d.Conn, natskv.Scan{
-			Filter: record.QueueKey + ">", From: from, Limit: deadPage, HeadersOnly: true,
-		})
-		if err != nil {
-			return seen, err
-		}
-		for i := range entries {
-			seen.add(&entries[i], d.last, now)
-			from = entries[i].Revision + 1
-		}
-		if !more {
-			return seen, nil
-		}
-	}
+	err = headers(ctx, d.Config, func(e *natskv.Entry) error {
+		seen.add(e, d.last, now)
+		return nil
+	})
+	return seen, err
 }
 
 func (d *deadTasks) report(seen deadSeen) {

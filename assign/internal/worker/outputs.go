@@ -25,8 +25,8 @@ import (
 
 // Outputs above inlineMax do not fit into a record beside thousands of others. The worker stores
 // them as objects, and then reports their names. No outcome names an object whose attempt was
-// stale, whose worker died, or whose answer was lost. The store's time limit removes such an
-// object, as it removes all objects.
+// stale, whose worker died, or whose answer was lost. Package upkeep removes such an object, as
+// it removes one whose outcome has left.
 const (
 	inlineMax = 64 << 10 // bytes
 
