@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/race"
 )
 
 // crowd is a picture of many roles and instances, of which the first leads all.
@@ -37,12 +38,10 @@ func crowd(roles, instances int, leader string) *picture {
 	return p
 }
 
-// TestManyRoles: the first screen of 1,000 roles and 20 instances has less than 200 KB, and a
-// change of one leader sends that row only.
+// TestManyRoles: the first screen of 1,000 roles and 20 instances has less than 200 KB. A change of
+// one leader sends that row only, and is found within 50 ms.
 func TestManyRoles(t *testing.T) {
-	t.Parallel()
 	s := open(t, natstest.Server(t), nil)
-	began := time.Now()
 	before, err := s.h.paint(t.Context(), screens[0], crowd(1000, 20, "shop-00-7f9c"), url.Values{})
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +50,23 @@ func TestManyRoles(t *testing.T) {
 	if n := len(before.html(nil)); n > 200_000 {
 		t.Errorf("the first screen has %d bytes", n)
 	}
-	changed := time.Now()
-	after, err := s.h.paint(t.Context(), screens[0], crowd(1000, 20, "shop-01-7f9c"), url.Values{})
-	if err != nil {
-		t.Fatal(err)
+	const most = 50 * time.Millisecond
+	next, best := crowd(1000, 20, "shop-01-7f9c"), time.Hour
+	for range 5 { // the machine may be busy
+		began := time.Now()
+		after, err := s.h.paint(t.Context(), screens[0], next, url.Values{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after.since(before, 2)
+		news := after.news(1, nil)
+		best = min(best, time.Since(began))
+		if len(news) != 1 || news[0].ID != "r:shop/region-0/job-000" || len(news[0].HTML) > 4000 {
+			t.Errorf("%d changes: %v", len(news), news)
+		}
 	}
-	after.since(before, 2)
-	news := after.news(1, nil)
-	t.Logf("%d bytes within %v, a change within %v", len(before.html(nil)), changed.Sub(began), time.Since(changed))
-	if len(news) != 1 || news[0].ID != "r:shop/region-0/job-000" || len(news[0].HTML) > 4000 {
-		t.Errorf("%d changes: %v", len(news), news)
+	t.Logf("%d bytes, and a change within %v", len(before.html(nil)), best)
+	if best > most && !race.Enabled {
+		t.Errorf("a change takes %v, more than %v", best, most)
 	}
 }
