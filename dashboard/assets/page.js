@@ -33,16 +33,20 @@
     link.textContent = text;
   };
 
+  // like finds the element that has taken the place of one: by its id, or by where it leads.
+  const like = (e, within) => e.id ? document.getElementById(e.id) : [...within.querySelectorAll(e.tagName)].find(
+    n => n.getAttribute('href') === e.getAttribute('href') && n.getAttribute('aria-label') === e.getAttribute('aria-label'));
+
   const swap = ({ id, html }) => {
     const old = document.getElementById(id);
     if (!old) return;
-    const focused = document.activeElement && old.contains(document.activeElement) ? document.activeElement.id : '';
+    const focused = old.contains(document.activeElement) ? document.activeElement : null;
     const open = [...old.querySelectorAll('details[open][id]')].map(d => d.id);
     old.outerHTML = html;
     const now = document.getElementById(id);
     if (!now) return;
     for (const d of open) document.getElementById(d)?.setAttribute('open', '');
-    if (focused) document.getElementById(focused)?.focus();
+    if (focused) like(focused, now)?.focus({ preventScroll: true });
     if (now.tagName === 'TR') now.classList.add('fresh');
     times(now);
   };
