@@ -12,7 +12,7 @@ import (
 )
 
 // limited are the users of testdata/permissions.conf but for the owner.
-var limited = []string{"a", "b", "w", "s", "k", "o", "op", "g", "f", "r"}
+var limited = []string{"a", "b", "w", "s", "k", "o", "pg", "op", "g", "f", "r"}
 
 // TestEverythingElseIsRefused tries every subject with every user: those that the list names get
 // through, the server refuses all others. There are no streams, so that what gets through does

@@ -132,6 +132,7 @@ func TestPublishedSetsSuffice(t *testing.T) {
 			t.Errorf("overview by the scheduler's own process: %v", err)
 		}
 		manages(t, as(t, s, "k", &heard), "")
+		looks(t, as(t, s, "pg", &heard), pending[0].ID())
 
 		// The worker vanishes; its session and its record are ended by the scheduler's process.
 		link.Cut()
