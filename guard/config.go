@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -29,6 +30,8 @@ type Config struct {
 	// LeaveChildren leaves the descendants of the program alone when the program has ended. The
 	// sessions are ended only if there are none.
 	LeaveChildren bool
+	// SocketMode is who may write to the socket of Serve. Default 0600: the user of the guard alone.
+	SocketMode fs.FileMode
 	// Logger gets what the guard does and what fails. Default slog.Default().
 	Logger *slog.Logger
 }
@@ -36,14 +39,16 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.StopTimeout = cmp.Or(c.StopTimeout, 5*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 2*time.Second)
+	c.SocketMode = cmp.Or(c.SocketMode, 0o600)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }
 
 // Errors of Run, beside those of starting the program.
 var (
-	// ErrUnsupported means that this system has no subreapers.
-	ErrUnsupported = errors.New("guard: a guard needs Linux: start the program without one")
+	// ErrUnsupported means that this system has no subreapers; for Serve, that it is not Linux 6.5 or
+	// newer.
+	ErrUnsupported = errors.New("guard: a guard needs a newer system: start the program without one")
 	// ErrConfig means that the configuration or the command cannot be used; the text names the fix.
 	ErrConfig = errors.New("guard: configuration")
 )
@@ -77,7 +82,7 @@ func (c Config) check(cmd *exec.Cmd) error {
 // Result is how a program has ended.
 type Result struct {
 	// Code is the exit code of the program as a shell has it: 128 plus the signal, if a signal has
-	// killed it. -1 if something else in this process has waited for the program.
+	// killed it. -1 if it is not known: something else has waited for the program.
 	Code int
 	// Killed are the sessions that the guard has ended.
 	Killed []Session

@@ -10,9 +10,14 @@
 // is the same as a command, for systemd units and as the entry point of a container. The program
 // needs no change: any process with a session of package roles or election tells its guard.
 //
+// [Serve] guards processes that it has not started, by a socket: several ones on a machine, or
+// those of a pod to which it is a sidecar. The kernel says who has sent each packet, and the end of
+// that process is seen on a pidfd. There a session is ended only when nobody is left in the cgroup
+// or the PID namespace of the process, which is not the guard's own.
+//
 // # Promises
 //
-//   - The session is ended only when the program and all its descendants have ended: [Run] is their
+//   - The session is ended only when the program and all its descendants have ended. [Run] is their
 //     subreaper, and has no child any more. A pipe that closes, a lost connection or a missed
 //     heartbeat proves nothing.
 //   - Only a lease is ended that the program has named, by compare-and-swap on exactly that lease.

@@ -16,10 +16,17 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
+// line brings the packets of one program.
+type line interface {
+	Read(packet []byte) (int, error) // one packet
+	SetReadDeadline(time.Time) error
+	Close() error
+}
+
 // listener hears what the program says about its leases.
 type listener struct {
 	cfg    Config
-	line   *os.File
+	line   line
 	ctx    context.Context // ends with close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -39,7 +46,7 @@ type site struct {
 	err    error
 }
 
-func listen(cfg Config, line *os.File) *listener {
+func listen(cfg Config, line line) *listener {
 	l := &listener{cfg: cfg, line: line, heard: make(chan struct{}), sites: map[guardlink.Place]*site{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.wg.Go(l.read)

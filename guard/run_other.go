@@ -9,3 +9,6 @@ import (
 
 // Run returns ErrUnsupported: it needs Linux.
 func Run(context.Context, Config, *exec.Cmd) (Result, error) { return Result{}, ErrUnsupported }
+
+// Serve returns ErrUnsupported: it needs Linux.
+func Serve(context.Context, Config, string, func(Result)) error { return ErrUnsupported }

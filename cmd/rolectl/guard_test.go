@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 func TestGuardPassesOn(t *testing.T) {
@@ -35,7 +38,9 @@ func TestGuardPassesOn(t *testing.T) {
 			t.Errorf("%v: exit %d, %s%s", s, r.code, r.out, r.errors)
 		}
 	}
-	for _, args := range [][]string{{"guard"}, {"guard", "true"}, {"guard", "x", "--", "true"}} {
+	for _, args := range [][]string{
+		{"guard"}, {"guard", "true"}, {"guard", "x", "--", "true"}, {"guard", "--listen", "x", "--", "true"},
+	} {
 		if r := p.run(args...); r.code != cli.ExitUsage || !strings.Contains(r.errors, "rolectl guard -- PROGRAM") {
 			t.Errorf("%v: exit %d, %s", args, r.code, r.errors)
 		}
@@ -80,4 +85,36 @@ func TestGuardFreesTheRoles(t *testing.T) {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}
 	leads(t, contend(t, p.member("b"), election.RoleConfig{Role: "scheduler"}))
+}
+
+// TestGuardListens, says what it cannot see, and ends when it is told to.
+func TestGuardListens(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles")
+	path := t.TempDir() + "/guard"
+	g := p.start("guard", "--listen", path, "--socket-mode", "0660")
+	g.says(&g.errs, "ROLES_GUARD_SOCKET="+path)
+	natstest.Eventually(t, "it listens", patience, func() (bool, string) {
+		is, err := os.Stat(path)
+		return err == nil && is.Mode().Perm() == 0o660, fmt.Sprint(is, err)
+	})
+	app := &place{t: t, server: p.server, env: append(p.env, "ROLES_GUARD_SOCKET="+path)}
+	if r := app.run("exec", "scheduler", "-q", "--", "true"); r.code != 0 || r.errors != "" {
+		t.Errorf("exit %d, %s", r.code, r.errors)
+	}
+	g.says(&g.errs, "the TTL decides") // it is in the cgroup of the guard
+	if r := p.run("guard", "--listen", path); !strings.Contains(r.errors, "another guard listens") {
+		t.Errorf("exit %d, %s", r.code, r.errors)
+	}
+	g.signal(syscall.SIGTERM)
+	if r := g.wait(); r.code != 0 {
+		t.Errorf("exit %d, %s", r.code, r.errors)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the socket is left")
+	}
+	if r := p.run("guard", "--listen", path, "--socket-mode", "all"); r.code != cli.ExitUsage {
+		t.Errorf("exit %d, %s", r.code, r.errors)
+	}
 }

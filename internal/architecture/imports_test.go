@@ -59,9 +59,10 @@ var allowed = map[string][]string{
 		"internal/guardlink", "internal/natskv", "internal/protocol/ending", "internal/protocol/record",
 	},
 	"internal/offspring": {},
+	"internal/witness":   {},
 	"guard": {
 		"internal/deadlease", "internal/guardlink", "internal/offspring", "internal/protocol/ending",
-		"internal/protocol/record",
+		"internal/protocol/record", "internal/witness",
 	},
 	"internal/shardcount": {"internal/natskv", "internal/protocol/record"},
 	"internal/natstest":   {"internal/natsrun", "internal/natstest/race"},

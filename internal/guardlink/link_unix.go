@@ -11,8 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Link is the line to the guard of this process.
-type Link struct{ fd int }
+// Link is the line to the guard of this process: a descriptor that the guard has passed on, or a
+// socket at which one listens.
+type Link struct {
+	fd   int
+	dial *dialer
+}
 
 var (
 	present *Link
@@ -20,7 +24,12 @@ var (
 )
 
 // The descriptor is taken before anything of the process may start a child.
-func init() { present, problem = take(os.Getenv(Env)) }
+func init() {
+	present, problem = take(os.Getenv(Env))
+	if path := os.Getenv(SocketEnv); path != "" && present == nil && problem == nil {
+		present = &Link{dial: &dialer{path: path, fd: -1}}
+	}
+}
 
 // Present returns the line to the guard of this process, nil when it has none. The error says why a
 // line that the environment names cannot be used.
@@ -41,10 +50,11 @@ func take(value string) (*Link, error) {
 			"know; unset it, or start this process by \"rolectl guard\"", Env, fd)
 	}
 	unix.CloseOnExec(fd)
-	return &Link{fd}, nil
+	return &Link{fd: fd}, nil
 }
 
-// ErrGone means that the guard has ended. The process continues without one.
+// ErrGone means that the guard has ended, or that nobody listens at its socket. The process
+// continues without one.
 var ErrGone = errors.New("the guard has ended: from now on the TTL decides")
 
 // ErrBusy means that the guard does not read: the word is lost to it.
@@ -56,8 +66,15 @@ func (l *Link) Tell(m Message) error {
 	if err != nil {
 		return err
 	}
+	if l.dial != nil {
+		return l.dial.send(b)
+	}
+	return send(l.fd, b)
+}
+
+func send(fd int, b []byte) error {
 	for {
-		switch err := unix.Sendto(l.fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil); {
+		switch err := unix.Sendto(fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil); {
 		case err == nil:
 			return nil
 		case errors.Is(err, unix.EINTR):

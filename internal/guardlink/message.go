@@ -11,6 +11,9 @@ import (
 // Env names the file descriptor of the line in the environment of a guarded process.
 const Env = "ROLES_GUARD_FD"
 
+// SocketEnv names the socket of a guard that has not started the process, in its environment.
+const SocketEnv = "ROLES_GUARD_SOCKET"
+
 // MaxMessage is the largest packet, in bytes.
 const MaxMessage = 8 << 10
 

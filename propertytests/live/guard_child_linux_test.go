@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -60,6 +61,9 @@ func guardian(url string) int {
 
 // guardedChild leads a role, and ends in the way that it is asked for, when it is told to.
 func guardedChild(url string) error {
+	if os.Getenv(forks) != "" {
+		return forkAndEnd()
+	}
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1))
 	if err != nil {
 		return err
@@ -122,6 +126,13 @@ func endBy(how string) error {
 		}
 	case "exec":
 		return syscall.Exec("/bin/sleep", []string{"sleep", "0.3"}, nil)
+	case "main thread":
+		go func() {
+			fmt.Println("main")
+			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+			os.Exit(5)
+		}()
+		_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0) // of this thread alone
 	case "closed":
 		closeSockets()
 		fmt.Println("closed")
@@ -129,6 +140,22 @@ func endBy(how string) error {
 		os.Exit(4)
 	}
 	return unix.Kill(os.Getpid(), unix.SIGKILL)
+}
+
+// The main goroutine stays in the main thread where that thread shall end.
+func init() {
+	if os.Getenv(guardedEnd) == "main thread" {
+		runtime.LockOSThread()
+	}
+}
+
+// dialGuard connects to the socket of a guard.
+func dialGuard(path string) (*os.File, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), unix.Connect(fd, &unix.SockaddrUnix{Name: path})
 }
 
 // closeSockets closes the line to the guard, and the connection.

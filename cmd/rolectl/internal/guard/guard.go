@@ -28,13 +28,16 @@ type options struct {
 	stop, write   time.Duration
 	leaveChildren bool
 	quiet         bool
+	listen        string
+	mode          string
 }
 
 // Command is the command "rolectl guard".
 func Command(a *cli.App) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use: "guard [flags] -- PROGRAM [ARG...]", Short: "Run a program, and free its roles as soon as it has died",
+		Use:   "guard [flags] (-- PROGRAM [ARG...] | --listen SOCKET)",
+		Short: "Run a program, and free its roles as soon as it has died",
 		Long: `Run a program, and free its roles a few milliseconds after it has died, whatever its TTL is.
 
 The program is any one that leads roles by this library; it needs no change. rolectl is its parent, and the parent of all that
@@ -45,11 +48,22 @@ of it runs any more, rolectl ends its sessions in the bucket, and the next in li
 rolectl passes signals on, and at the end the exit code: 128 plus the signal for a program that was killed, 127 for one that
 cannot be started. It is made to be the entry point of a container, or of a systemd unit. It needs Linux.
 
+With --listen there is no program: rolectl guards all processes that have the path of the socket in ROLES_GUARD_SOCKET, as a
+sidecar does. It ends the sessions of a process when that has ended and nobody is left in its cgroup or PID namespace, which is
+not rolectl's. Where that cannot be seen it writes nothing, and says so. A process that may write to the socket may name any
+lease. It needs Linux 6.5, and ends with INT or TERM.
+
 Bytes that the program has sent before its end may arrive later: effects outside the bucket still need the fencing token.`,
 		Example: `  rolectl guard -- ./app --verbose
-  rolectl guard --server nats://nats:4222 -- /app     # the entry point of a container`,
+  rolectl guard --server nats://nats:4222 -- /app     # the entry point of a container
+  rolectl guard --listen /run/roles/guard.sock --socket-mode 0660`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch dash := cmd.ArgsLenAtDash(); {
+			case o.listen != "" && len(args) > 0:
+				return errors.New("give a program or --listen, not both: rolectl guard -- PROGRAM")
+			case o.listen != "":
+				_, err := socketMode(o.mode)
+				return err
 			case dash == -1 && len(args) > 0:
 				return errors.New("put -- before the program: rolectl guard -- PROGRAM")
 			case dash > 0:
@@ -60,6 +74,9 @@ Bytes that the program has sent before its end may arrive later: effects outside
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.listen != "" {
+				return serve(cmd.Context(), a, o)
+			}
 			return run(context.WithoutCancel(cmd.Context()), a, args, o) // a signal is for the program
 		},
 	}
@@ -70,6 +87,8 @@ Bytes that the program has sent before its end may arrive later: effects outside
 		"how long to try to end the sessions")
 	f.BoolVar(&o.leaveChildren, "leave-children", false,
 		"leave what the program has started alone; while it runs, the TTL decides")
+	f.StringVar(&o.listen, "listen", "", "guard the processes that connect to this socket, and start none")
+	f.StringVar(&o.mode, "socket-mode", "0600", "the mode of the socket, as in chmod")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors")
 	return cmd
 }
@@ -81,10 +100,7 @@ func run(ctx context.Context, a *cli.App, args []string, o options) error {
 	}
 	signals, stop := passedOn()
 	defer stop()
-	// The program decides what to do without a server, so the guard starts it in any case.
-	nc, err := a.Connect(nats.Name("rolectl guard"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(500*time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.PingInterval(2*time.Second), nats.MaxPingsOutstanding(2))
+	nc, err := connect(a)
 	if err != nil {
 		return err
 	}
@@ -101,6 +117,14 @@ func run(ctx context.Context, a *cli.App, args []string, o options) error {
 	}
 	report(a, result, o.quiet)
 	return cli.ExitCode(result.Code)
+}
+
+// connect connects in the background: a program decides itself what to do without a server, so its
+// guard is there in any case.
+func connect(a *cli.App) (*nats.Conn, error) {
+	return a.Connect(nats.Name("rolectl guard"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(500*time.Millisecond), nats.ReconnectBufSize(-1),
+		nats.PingInterval(2*time.Second), nats.MaxPingsOutstanding(2))
 }
 
 // report says what has become of the sessions.
