@@ -118,6 +118,12 @@ type Config struct {
 	// with Capacity 2 leads twice as many as one with 1. Default 1, maximum 1000.
 	Capacity int
 
+	// SystemdNotify tells systemd what this process does, if it was started by a unit of Type=notify:
+	// ready when the session is open, which roles it leads, a sign of life (WatchdogSec=) while the
+	// loop of the session runs, and that it needs time while it drains. A process has one such socket,
+	// so set it for one Manager. Without NOTIFY_SOCKET in the environment it does nothing.
+	SystemdNotify bool
+
 	// Meta is published in this process's member record.
 	Meta map[string]string
 	// Logger logs every event, see [LogSink]. Without Logger and Sinks, warnings and errors go to

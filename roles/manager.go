@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/systemd"
 )
 
 // Manager takes part in any number of roles with one connection, one session and one heartbeat. A
@@ -22,8 +23,9 @@ type Manager struct {
 	cfg     Config
 	session *election.Session
 	reports *reports
-	fatal   chan error // cap 1: the first one counts
-	servers *servers   // of Run alone, nil if Config.Servers is
+	fatal   chan error        // cap 1: the first one counts
+	servers *servers          // of Run alone, nil if Config.Servers is
+	systemd *systemd.Notifier // nil if nobody is to be told
 
 	mu    sync.Mutex // never held across a call that waits
 	phase phase
@@ -59,6 +61,13 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 	reports := &reports{log: cfg.log(), told: make(chan struct{}, 1)}
 	sc := cfg.session()
 	sc.Sinks = reports.before(cfg.Sinks)
+	var notifier *systemd.Notifier
+	if cfg.SystemdNotify {
+		notifier = systemd.New(func(err error) { reports.fault("tell systemd", err) })
+	}
+	if notifier != nil {
+		sc.Sinks = append(slices.Clone(sc.Sinks), notifier)
+	}
 	session, err := election.NewSession(sc)
 	if err != nil {
 		return nil, err
@@ -66,7 +75,7 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 	reports.session = session
 	m := &Manager{
 		cfg: cfg, session: session, reports: reports, conn: cfg.Conn, fatal: make(chan error, 1),
-		named: map[string]*member{},
+		systemd: notifier, named: map[string]*member{},
 	}
 	if err := m.Add(roles...); err != nil {
 		return nil, err

@@ -76,9 +76,9 @@ func (r *reports) explained(e event.Event) event.Event {
 	return e
 }
 
-// servers reports that the list of servers cannot be had or used. Before the session opens, the
-// sinks hear nothing yet, and the log alone tells.
-func (r *reports) servers(doing string, err error) {
+// fault reports what is wrong beside the session: with the list of servers, or systemd. Before the
+// session opens, the sinks hear nothing yet, and the log alone tells.
+func (r *reports) fault(doing string, err error) {
 	if bridge.Number(r.session) != 0 {
 		bridge.Fault(r.session, doing, err)
 	} else if r.log != nil {

@@ -25,6 +25,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
+	m.systemd.Start(func() { m.session.Role("") }) // the loop of the session answers
+	defer m.systemd.Stop()
 	nc, err := m.connect(ctx)
 	if m.servers != nil {
 		defer m.servers.end() // the session is closed
@@ -72,7 +74,7 @@ func (m *Manager) connect(ctx context.Context) (*nats.Conn, error) {
 	}
 	sc := m.session.Config()
 	if m.cfg.Servers != nil {
-		m.servers = followServers(ctx, m.cfg.Servers, sc.Zone, sc.HeartbeatInterval, sc.TTL, m.reports.servers)
+		m.servers = followServers(ctx, m.cfg.Servers, sc.Zone, sc.HeartbeatInterval, sc.TTL, m.reports.fault)
 		select {
 		case <-m.servers.first:
 		case <-ctx.Done():
@@ -113,6 +115,7 @@ func (m *Manager) explain(nc *nats.Conn, err error) error {
 // there is none. The error names the roles whose work has not returned.
 func (m *Manager) close(nc *nats.Conn) error {
 	m.enter(draining)
+	m.systemd.Drain()
 	defer m.enter(ended)
 	ctx, cancel := context.WithTimeout(context.Background(), m.patience())
 	defer cancel()

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"net"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,4 +81,37 @@ func TestExecPassesSignalsOn(t *testing.T) {
 	if r := e.wait(); r.code != 9 || strings.Count(r.out, "told") != 1 {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.errors)
 	}
+}
+
+// TestExecTellsSystemd, and the command does not speak in its place.
+func TestExecTellsSystemd(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.ok("bucket", "create", "roles")
+	socket := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
+	conn, err := net.ListenUnixgram("unixgram", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	hears := func(text string) {
+		t.Helper()
+		for b := make([]byte, 4096); ; {
+			if n, err := conn.Read(b); err != nil || strings.Contains(string(b[:n]), text) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+		}
+	}
+	mine := &place{t: t, server: p.server, env: append(p.env, "NOTIFY_SOCKET="+socket.Name, "WATCHDOG_USEC=60000")}
+	e := mine.start("exec", "scheduler", "--", "sh", "-c", `echo "told: $NOTIFY_SOCKET."; sleep 1000`)
+	hears("READY=1\nSTATUS=leads ")
+	hears("STATUS=leads scheduler@")
+	hears("WATCHDOG=1")
+	e.says(&e.out, "told: .\n")
+	e.signal(syscall.SIGTERM)
+	hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=")
+	e.wait()
 }

@@ -59,6 +59,7 @@ var allowed = map[string][]string{
 		"internal/guardlink", "internal/natskv", "internal/protocol/ending", "internal/protocol/record",
 	},
 	"internal/offspring": {},
+	"internal/systemd":   {"event"},
 	"internal/witness":   {},
 	"guard": {
 		"internal/deadlease", "internal/guardlink", "internal/offspring", "internal/protocol/ending",
@@ -73,7 +74,9 @@ var allowed = map[string][]string{
 		"internal/protocol/spread", "internal/protocol/view", "internal/shardcount",
 	},
 	"discovery": {},
-	"roles":     {"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn"},
+	"roles": {
+		"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn", "internal/systemd",
+	},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
 		"internal/protocol/tasks/groups",
@@ -134,7 +137,7 @@ var allowed = map[string][]string{
 	// inventory of a bucket, and the parts that all have in common.
 	"cmd/rolectl": append(under("cmd/rolectl/internal", "bench", "bucket", "cli", "dev", "doctor", "exec",
 		"exporter", "guard", "roles", "show", "tasks", "ui"), "internal/wording"),
-	"cmd/rolectl/internal/guard": append(under("cmd/rolectl/internal", "cli"), "guard"),
+	"cmd/rolectl/internal/guard": append(under("cmd/rolectl/internal", "cli"), "guard", "internal/systemd"),
 	"cmd/rolectl/internal/bench": append(under("cmd/rolectl/internal", "cli", "inventory", "show"), "assign",
 		"election", "event", "internal/natskv"),
 	"cmd/rolectl/internal/bucket": append(under("cmd/rolectl/internal", "cli", "dryrun", "show"), "internal/wording",
@@ -147,7 +150,7 @@ var allowed = map[string][]string{
 		"election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
 	"cmd/rolectl/internal/exec": append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"),
 		"internal/findings",
-		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge"),
+		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge", "internal/systemd"),
 	"cmd/rolectl/internal/exporter": append(under("cmd/rolectl/internal", "cli", "doctor", "inventory", "show"),
 		"election", "internal/exporter", "internal/findings"),
 	"cmd/rolectl/internal/roles": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),

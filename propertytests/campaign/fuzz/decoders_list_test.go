@@ -187,6 +187,7 @@ var decoders = map[string]string{
 	"internal/witness/openCgroup":           "it reads what the kernel says about a cgroup",
 	"guard/senderOf":                        "it reads what the kernel says about the sender of a packet",
 	"cmd/rolectl/internal/guard/socketMode": "it reads a flag",
+	"internal/systemd/without":              "it reads the environment",
 	"internal/offspring/descendants":        "it reads what the kernel lists, and takes a number that is not one as zero",
 	"internal/guardlink/Decode":             "FuzzMessage",
 	"internal/guardlink/take":               "it reads a number that the guard has set",

@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/systemd"
 )
 
 // leadership is one run of exec: its part in the election, and the command while it leads.
@@ -22,6 +23,7 @@ type leadership struct {
 	program []string // the command line that starts the guard
 	session *election.Session
 	signals <-chan os.Signal // for the command
+	systemd *systemd.Notifier
 
 	stopping context.Context // ends when this process is told to stop
 	began    chan struct{}   // cap 1: it leads, or has led
@@ -52,6 +54,9 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	cfg := o.session(a.Bucket)
 	cfg.Domain, cfg.APIPrefix = target.Domain, target.APIPrefix
 	cfg.Sinks = []event.Sink{event.SinkFunc(l.observe)}
+	if l.systemd = systemd.New(func(err error) { l.say("%s", cli.Plain(err)) }); l.systemd != nil {
+		cfg.Sinks = append(cfg.Sinks, l.systemd)
+	}
 	part := o.role(role)
 	part.Lead = l.work
 	if l.session, err = election.NewSession(cfg); err != nil {
@@ -61,6 +66,8 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	if err != nil {
 		return cli.UsageError(err)
 	}
+	l.systemd.Start(func() { l.session.Role(role) })
+	defer l.systemd.Stop()
 	if err := openSession(ctx, a, l.session); err != nil {
 		return err
 	}
@@ -69,6 +76,7 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	}
 	l.say("%s contends for %s", l.session.Instance(), role)
 	err = l.attend(role, signals, stop)
+	l.systemd.Drain()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Target.Timeout)
 	defer cancel()
 	if left := l.session.Close(closing); left != nil && err == nil {
@@ -114,6 +122,7 @@ func (l *leadership) attend(role string, signals <-chan os.Signal, stop func()) 
 			}
 			return cli.ExitWith(cli.ExitNoLeader, fmt.Errorf("not elected within %v: %s leads %s", l.wait, leader, role))
 		case s := <-signals:
+			l.systemd.Drain()
 			stop()
 			if !l.working.Load() { // work that has not begun sees that it must not
 				return cli.ExitCode(128 + int(s.(syscall.Signal)))

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/supervise"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/systemd"
 )
 
 // work is the work of one term: it runs the command, with --restart again and again. It returns
@@ -97,7 +98,7 @@ func (l *leadership) command(t *election.Term) supervise.Command {
 	if !show.IsTerminal(os.Stdin) { // a background process group that reads a terminal is stopped
 		c.Stdin = os.Stdin
 	}
-	c.Env = append(os.Environ(), "ROLE="+t.Role(), "EPOCH="+strconv.FormatUint(t.Epoch(), 10),
+	c.Env = append(systemd.WithoutIt(os.Environ()), "ROLE="+t.Role(), "EPOCH="+strconv.FormatUint(t.Epoch(), 10),
 		"TOKEN="+t.Token().Encode(), "INSTANCE="+l.session.Instance())
 	return c
 }

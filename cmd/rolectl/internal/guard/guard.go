@@ -16,6 +16,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/guard"
+	"github.com/rolemanager/rolemanager/internal/systemd"
 )
 
 // Name is the name of the command. It passes on the exit code of the program that it runs.
@@ -104,7 +105,10 @@ func run(ctx context.Context, a *cli.App, args []string, o options) error {
 	if err != nil {
 		return err
 	}
-	program := &exec.Cmd{Path: path, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	program := &exec.Cmd{
+		Path: path, Args: args, Env: systemd.OnBehalf(os.Environ()),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
 	result, err := guard.Run(ctx, guard.Config{
 		Conn: nc, Signals: signals, StopTimeout: o.stop, WriteTimeout: o.write, LeaveChildren: o.leaveChildren,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),

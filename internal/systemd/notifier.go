@@ -1,0 +1,197 @@
+package systemd
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/rolemanager/rolemanager/event"
+)
+
+// Present reports whether a service manager listens for this process.
+func Present() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
+
+// WithoutIt is an environment in which a process does not speak to the service manager: that of one
+// whose parent does.
+func WithoutIt(environ []string) []string {
+	return without(environ, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+}
+
+// OnBehalf is an environment in which a process speaks to the service manager though that has
+// started its parent. The unit needs NotifyAccess=all.
+func OnBehalf(environ []string) []string { return without(environ, "WATCHDOG_PID") }
+
+func without(environ []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// Notifier speaks for one session. It is a sink of its events. Observe never waits: another
+// goroutine sends, and of two messages in a row the later one may be the only one.
+type Notifier struct {
+	failed func(error)
+	wake   chan struct{} // size 1: something has changed
+	stop   chan struct{}
+	over   chan struct{}
+
+	mu       sync.Mutex
+	open     bool // there is a session now
+	lost     string
+	draining bool
+	leads    map[string]uint64
+}
+
+// New makes a notifier, nil if nobody listens. failed is called when a message could not be sent.
+func New(failed func(error)) *Notifier {
+	if !Present() {
+		return nil
+	}
+	return &Notifier{
+		failed: failed, wake: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{}),
+		leads: map[string]uint64{},
+	}
+}
+
+// How often more time is asked for while the session drains, and how much: a process that has come
+// to a stop gets no more.
+const (
+	extendEvery = time.Second
+	extendBy    = 10 * time.Second
+)
+
+// Start begins to send. alive is called for each sign of life, and returns when the loop of the
+// session has answered. Stop ends it.
+func (n *Notifier) Start(alive func()) {
+	if n != nil {
+		go n.run(alive)
+	}
+}
+
+// Drain says that the session is being closed.
+func (n *Notifier) Drain() {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	n.draining = true
+	n.mu.Unlock()
+	n.changed()
+}
+
+// Stop ends the notifier, and waits for it.
+func (n *Notifier) Stop() {
+	if n != nil {
+		close(n.stop)
+		<-n.over
+	}
+}
+
+// Observe takes an event of the session.
+func (n *Notifier) Observe(e event.Event) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch e := e.(type) {
+	case event.SessionOpened:
+		n.open, n.lost = true, ""
+	case event.SessionLost:
+		n.open, n.lost = false, e.Reason
+		clear(n.leads)
+	case event.RolePromoted:
+		n.leads[e.Role] = e.Epoch
+	case event.RoleRotated:
+		n.leads[e.Role] = e.Epoch
+	case event.RoleDemoted:
+		delete(n.leads, e.Role)
+	default:
+		return
+	}
+	n.changed()
+}
+
+func (n *Notifier) changed() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (n *Notifier) run(alive func()) {
+	defer close(n.over)
+	var watchdog, extend <-chan time.Time
+	if every, err := daemon.SdWatchdogEnabled(false); err != nil {
+		n.failed(err)
+	} else if every > 0 {
+		t := time.NewTicker(every / 3)
+		defer t.Stop()
+		watchdog = t.C
+	}
+	before := ""
+	for {
+		select {
+		case <-n.stop:
+			return
+		case <-watchdog:
+			alive()
+			n.send(daemon.SdNotifyWatchdog)
+		case <-extend:
+			alive()
+			n.send(more)
+		case <-n.wake:
+			state, draining := n.state()
+			if draining && extend == nil {
+				t := time.NewTicker(extendEvery)
+				defer t.Stop()
+				extend = t.C
+				n.send(daemon.SdNotifyStopping + "\n" + more)
+			}
+			if state != "" && state != before {
+				before = state
+				n.send(state)
+			}
+		}
+	}
+}
+
+var more = fmt.Sprint("EXTEND_TIMEOUT_USEC=", extendBy.Microseconds())
+
+// mostNamed is how many roles the status names.
+const mostNamed = 8
+
+// state is what is to be said, "" for nothing.
+func (n *Notifier) state() (text string, draining bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch names := slices.Sorted(maps.Keys(n.leads)); {
+	case n.draining && len(names) == 0:
+		return "STATUS=drains", true
+	case !n.open && n.lost != "":
+		return "STATUS=has lost its session: " + n.lost, n.draining
+	case !n.open:
+		return "", n.draining
+	case len(names) == 0:
+		return daemon.SdNotifyReady + "\nSTATUS=leads nothing", n.draining
+	default:
+		list := []string{}
+		for _, name := range names[:min(len(names), mostNamed)] {
+			list = append(list, fmt.Sprint(name, "@", n.leads[name]))
+		}
+		if more := len(names) - len(list); more > 0 {
+			list = append(list, fmt.Sprint(more, " more"))
+		}
+		return daemon.SdNotifyReady + "\nSTATUS=leads " + strings.Join(list, ", "), n.draining
+	}
+}
+
+func (n *Notifier) send(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		n.failed(fmt.Errorf("tell the service manager: %w", err))
+	}
+}
