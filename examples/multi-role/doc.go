@@ -10,10 +10,10 @@
 //	metrics     scrapes the Prometheus endpoint of every member, and serves all of them as one
 //	network     measures the round trip to every member
 //
-// Each role prefers another instance, so they spread. Then three faults come:
+// The roles are spread over the instances. Then three faults come:
 //
-//   - The process of the worker is killed (SIGKILL) while it runs tasks. They run again elsewhere
-//     when its session is dead.
+//   - The process of the worker is killed (SIGKILL) while it runs tasks. It has a guard, which ends
+//     its session at once, and they run again elsewhere.
 //   - The leader of the scheduler role vanishes: its network path drops every byte. It is not told,
 //     and stops by itself when its lease has run out, before another instance leads. The next
 //     leader adopts the tasks that run elsewhere.
@@ -32,7 +32,7 @@
 //     attempts beyond the first
 //   - ticks: each second from the first to the last has one, through all fail-overs
 //   - killed: the tasks that the worker ran when it was killed, the instances that ran them again,
-//     and when the last one did
+//     and when the last one did: as soon as it had a free place for it
 //   - fail-over: from the moment at which the leader vanished, or at which the work of a stopped
 //     leader had returned, to the first line of the next leader's work
 //   - overlaps: each Lead records its first and its last moment on the one monotonic clock of this
@@ -54,6 +54,7 @@
 //
 //	instance.go    a role manager with its three roles, from its parts to the graceful end
 //	worker.go      a process without roles, which runs tasks
+//	guard.go       the parent of that process, for the case that it crashes
 //	scheduler.go   tasks: the leader hands them out, every member runs them
 //	checksum.go    a kind of task and its handler, with progress and checkpoints
 //	inventory.go   a task that recurs, and a list of what became of it

@@ -27,8 +27,6 @@ type config struct {
 	Replicas   int                 // of the bucket and of the stream of tasks
 	TTL        time.Duration       // of the lease: after so long without a heartbeat, others take the roles
 	Slots      int                 // tasks that run here at a time
-	Index      int                 // of this instance, from 0: each role prefers another instance
-	Instances  int                 // how many there are
 	Listener   net.Listener        // serves HTTP; the other members are told its address
 	Sinks      []event.Sink        // see every event
 	Wrap       func(lead) lead     // goes around the work of each role, nil for nothing
@@ -55,9 +53,9 @@ func runInstance(ctx context.Context, c config) error {
 	federated := &federation{session: session}
 	name, schedule := tasks.Role()
 	err = manager.Add(
-		c.role(0, name, schedule),
-		c.role(1, metricsRole, federated.lead),
-		c.role(2, networkRole, prober.lead))
+		c.role(name, schedule),
+		c.role(metricsRole, federated.lead),
+		c.role(networkRole, prober.lead))
 	if err != nil {
 		return err
 	}
@@ -83,20 +81,11 @@ func newManager(c config, registry *prometheus.Registry) (*roles.Manager, error)
 	})
 }
 
-// role is role number r: its work, and how much this instance is preferred for it.
-func (c config) role(r int, name string, work lead) roles.Role {
+// role is a role and its work. The roles are spread: each instance leads its share, or one more,
+// and they are spread again when an instance comes or goes.
+func (c config) role(name string, work lead) roles.Role {
 	if c.Wrap != nil {
 		work = c.Wrap(work)
 	}
-	return roles.Role{
-		Name: name, Lead: work,
-		Priority: preference(c.Index, r, c.Instances), AllowPriorityTakeover: true,
-	}
-}
-
-// preference is the priority of instance i for role r. Role 0 prefers instance 0, role 1 instance
-// 1, and so on around; the next instance comes second. So the roles are spread, and spread again
-// when an instance is gone.
-func preference(i, r, instances int) int {
-	return instances - ((i-r)%instances+instances)%instances
+	return roles.Role{Name: name, Lead: work, Spread: true}
 }

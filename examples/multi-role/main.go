@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 
 	"github.com/rolemanager/rolemanager/examples/multi-role/internal/stage"
 )
@@ -18,6 +19,10 @@ type app struct{}
 func (app) Instance(ctx context.Context, c stage.Config) error { return runInstance(ctx, config(c)) }
 
 func (app) Worker(ctx context.Context, c stage.Config) error { return runWorker(ctx, config(c)) }
+
+func (app) Guard(ctx context.Context, url string, worker *exec.Cmd) (int, error) {
+	return guardWorker(ctx, url, worker)
+}
 
 func (app) Submitter(c stage.Job) (stage.Submitter, error) {
 	s, err := newSubmitter(c.Conn, c.Namespace, c.Replicas, c.Run)

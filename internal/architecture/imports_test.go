@@ -130,7 +130,7 @@ var allowed = map[string][]string{
 		"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun",
 		"internal/natstest",
 	},
-	"examples/multi-role": {"assign", "election", "event", "fencing", "metrics", "roles", stagePackage},
+	"examples/multi-role": {"assign", "election", "event", "fencing", "guard", "metrics", "roles", stagePackage},
 	stagePackage:          {"assign", "dashboard", "election", "event", "internal/natsrun"},
 
 	// The command-line tool has the root, groups of commands that do not know each other, the

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"net"
+	"os/exec"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,6 +19,8 @@ type App interface {
 	Instance(ctx context.Context, c Config) error
 	// Worker runs tasks until ctx ends.
 	Worker(ctx context.Context, c Config) error
+	// Guard runs the process of the worker, ends its session if it dies, and returns its exit code.
+	Guard(ctx context.Context, url string, worker *exec.Cmd) (code int, err error)
 	Submitter(c Job) (Submitter, error)
 }
 
@@ -38,8 +41,8 @@ type Submitter interface {
 type Lead = func(ctx context.Context, t *election.Term) error
 
 // Config is the start configuration of an instance or a worker, and its only link to the stage: the
-// connection can be cut, and the sinks, the wrap and the middleware see the events. Index,
-// Instances and Wrap are for instances.
+// connection can be cut, and the sinks, the wrap and the middleware see the events. Wrap is for
+// instances.
 type Config struct {
 	ID         string
 	URL        string
@@ -48,8 +51,6 @@ type Config struct {
 	Replicas   int
 	TTL        time.Duration
 	Slots      int
-	Index      int
-	Instances  int
 	Listener   net.Listener
 	Sinks      []event.Sink
 	Wrap       func(Lead) Lead

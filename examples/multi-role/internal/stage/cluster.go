@@ -77,8 +77,7 @@ func (c *cluster) status() status {
 }
 
 // awaitSpread waits until the worker takes part, every role has a leader and, if this process is
-// alone, each role is led by the instance that prefers it. It waits a while for the last, and a
-// minute longer for the others.
+// alone, the roles are spread. It waits a while for the last, and a minute longer for the others.
 func (c *cluster) awaitSpread(ctx context.Context) error {
 	patience := time.After(5*time.Second + 3*c.options.ttl)
 	limit := time.After(time.Minute + 3*c.options.ttl)
@@ -87,7 +86,7 @@ func (c *cluster) awaitSpread(ctx context.Context) error {
 	impatient := false
 	for {
 		seen := readStatus(c.instances[0].url)
-		led, preferred := c.placed(seen)
+		led, even := c.placed(seen)
 		var missing error
 		if !led {
 			missing = errNoLeader
@@ -95,7 +94,7 @@ func (c *cluster) awaitSpread(ctx context.Context) error {
 			missing = errNoWorker
 		}
 		switch {
-		case missing == nil && (preferred || impatient || c.noticeForeign(seen)):
+		case missing == nil && (even || impatient || c.noticeForeign(seen)):
 			return nil
 		case len(c.living()) < len(c.instances), !c.worker.state.is(alive):
 			return errGaveUp // the reason is told when it is stopped
@@ -115,16 +114,19 @@ func (c *cluster) awaitSpread(ctx context.Context) error {
 	}
 }
 
-// placed reports whether every role has a leader, and whether that is the instance that prefers the
-// role.
-func (c *cluster) placed(seen status) (led, preferred bool) {
-	led = len(seen.Roles) > 0
-	preferred = led
-	for r, role := range seen.Roles {
-		led = led && role.Leader != ""
-		preferred = preferred && role.Leader == c.instances[r%len(c.instances)].id
+// placed reports whether every role has a leader, and whether no instance leads two more than
+// another.
+func (c *cluster) placed(seen status) (led, even bool) {
+	load := map[string]int{}
+	for _, role := range seen.Roles {
+		load[role.Leader]++
 	}
-	return led, preferred
+	least, most := len(seen.Roles), 0
+	for _, in := range c.instances {
+		least, most = min(least, load[in.id]), max(most, load[in.id])
+	}
+	led = len(seen.Roles) > 0 && load[""] == 0
+	return led, led && most-least <= 1
 }
 
 // noticeForeign reports whether members of other processes take part, or did.

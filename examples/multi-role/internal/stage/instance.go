@@ -39,7 +39,7 @@ func (c *cluster) newInstance(i int) (*instance, error) {
 	in.url = "http://" + listener.Addr().String()
 	config := Config{
 		ID: in.id, URL: c.nats.url, NATS: in.link.Options(), Bucket: c.options.bucket, Replicas: c.options.replicas,
-		TTL: c.options.ttl, Slots: slots, Index: i, Instances: c.options.instances, Listener: listener,
+		TTL: c.options.ttl, Slots: slots, Listener: listener,
 		Sinks: []event.Sink{c.history, c.sink}, Middleware: []assign.Middleware{c.job.countAttempts(&in.running)},
 		Wrap: func(work Lead) Lead { return c.history.record(in.id, work) },
 	}

@@ -18,6 +18,9 @@ type killedWorker struct {
 	// Ran counts the tasks that the worker ran when it was killed: none of them has reported its
 	// end.
 	Ran int `json:"ran"`
+	// GuardMS counts from the kill to the end of its guard, which has ended its session before. It is
+	// 0 if the guard could not: then the session lasts until its lease has run out.
+	GuardMS float64 `json:"guard_ms"`
 	// RerunBy counts, for each instance, the tasks that it ran again. A task that is missing was
 	// cancelled, or is not kept any more.
 	RerunBy map[string]int `json:"rerun_by"`
@@ -40,9 +43,15 @@ func (d *demo) killWorker(ctx context.Context) error {
 	if err := worker.kill(); err != nil || !worker.state.is(killed) {
 		return err // or it had ended by itself, which was reported
 	}
+	took := d.history.now() - from
 	ran := slices.DeleteFunc(worker.running(), func(id string) bool { return !d.job.owns(id) })
 	d.screen.say(yellow, "%s is killed: SIGKILL to its process, which runs %s", worker.id, number(len(ran), "task"))
 	k := killedWorker{Worker: worker.id, Ran: len(ran), RerunBy: map[string]int{}}
+	if worker.guarded() {
+		k.GuardMS = float64(took.Microseconds()) / 1000
+		d.screen.say(green, "the guard of %s has ended its session, %v after it was killed",
+			k.Worker, milliseconds(k.GuardMS))
+	}
 	d.noteKilled(k)
 	for _, id := range ran {
 		by, err := d.awaitRerun(ctx, id, worker.id)
@@ -131,8 +140,11 @@ func (k *killedWorker) by() string {
 // line is for the summary.
 func (k *killedWorker) line() string {
 	line := fmt.Sprintf("killed     %s, which ran %s", k.Worker, number(k.Ran, "task"))
+	if k.GuardMS > 0 {
+		line += fmt.Sprintf("; its guard ended its session %v later", milliseconds(k.GuardMS))
+	}
 	if k.by() != "" {
-		line += fmt.Sprintf(": run again by %s, %v later", k.by(), milliseconds(k.GapMS))
+		line += fmt.Sprintf("; run again by %s, %v later", k.by(), milliseconds(k.GapMS))
 	}
 	return line
 }

@@ -33,10 +33,9 @@ type report struct {
 
 // roleReport is one role when the last task was done.
 type roleReport struct {
-	Name      string `json:"name"`
-	Leader    string `json:"leader,omitempty"`
-	Successor string `json:"successor,omitempty"`
-	Epoch     uint64 `json:"epoch,omitempty"`
+	Name   string `json:"name"`
+	Leader string `json:"leader,omitempty"`
+	Epoch  uint64 `json:"epoch,omitempty"`
 	// Terms counts the terms of instances of this process.
 	Terms int `json:"terms"`
 }
@@ -76,7 +75,7 @@ func (d *demo) roleReports() []roleReport {
 	}
 	all := []roleReport{}
 	for _, r := range d.cluster.status().Roles {
-		all = append(all, roleReport{r.Name, r.Leader, r.Successor, r.Epoch, terms[r.Name]})
+		all = append(all, roleReport{r.Name, r.Leader, r.Epoch, terms[r.Name]})
 	}
 	return all
 }

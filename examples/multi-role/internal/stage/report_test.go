@@ -15,7 +15,7 @@ func sample() *report {
 		Roles:     []roleReport{{Name: "scheduler", Leader: "a-3", Epoch: 9, Terms: 3}},
 		Tasks:     tally{Submitted: 5, Succeeded: 4, Failed: 1, Reruns: 2},
 		Failovers: []failover{{"scheduler", crash, "a-1", "a-2", 1612.5}, {"metrics", graceful, "a-2", "a-3", 0.75}},
-		Killed:    &killedWorker{"a-worker", 3, map[string]int{"a-2": 1, "a-1": 2}, 2050},
+		Killed:    &killedWorker{"a-worker", 3, 5.5, map[string]int{"a-2": 1, "a-1": 2}, 2050},
 		Faults:    []string{"x: no such file"},
 	}
 }
@@ -67,7 +67,8 @@ func TestReportJSON(t *testing.T) {
 	if k := got.Killed; k.Worker != "a-worker" || k.Ran != 3 || k.RerunBy["a-1"] != 2 || k.GapMS != 2050 {
 		t.Errorf("killed: %+v", k)
 	}
-	if !strings.Contains(progress.String(), "a-worker, which ran 3 tasks: run again by a-1 (2), a-2 (1), 2.05s later") {
+	if !strings.Contains(progress.String(),
+		"a-worker, which ran 3 tasks; its guard ended its session 5.5ms later; run again by a-1 (2), a-2 (1), 2.05s later") {
 		t.Errorf("nothing of the killed worker where the progress goes:\n%s", progress.String())
 	}
 	if !strings.Contains(progress.String(), "1.6125s") {

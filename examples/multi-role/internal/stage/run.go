@@ -22,15 +22,8 @@ const (
 
 // Run is the whole program: the command line in, the exit status out.
 func Run(args []string, stdout, stderr io.Writer, app App) int {
-	if slices.Equal(args, []string{workerArgument}) {
-		// A terminal sends its signals to both processes: the one that started the worker ends it.
-		// When that one is gone, nobody reads stdout.
-		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-		if err := runWorker(os.Stdin, stdout, app); err != nil {
-			fmt.Fprintln(stderr, "multi-role:", err)
-			return exitFaulty
-		}
-		return exitOK
+	if slices.Equal(args, []string{workerArgument}) || len(args) == 2 && args[0] == guardArgument {
+		return runChild(args, stdout, stderr, app)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,4 +44,23 @@ func Run(args []string, stdout, stderr io.Writer, app App) int {
 		return exitInterrupted
 	}
 	return exitFaulty
+}
+
+// runChild is the worker, or its guard.
+func runChild(args []string, stdout, stderr io.Writer, app App) int {
+	// A terminal sends its signals to all processes: the one that started these ends them. When that
+	// one is gone, nobody reads stdout.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	var code int
+	var err error
+	if args[0] == guardArgument {
+		code, err = runGuard(args[1], app)
+	} else {
+		err = runWorker(os.Stdin, stdout, app)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "multi-role:", err)
+		return exitFaulty
+	}
+	return code
 }

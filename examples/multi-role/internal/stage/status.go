@@ -25,8 +25,8 @@ const (
 // status is what an instance serves under /status, as far as it matters here.
 type status struct {
 	Roles []struct {
-		Name, Leader, Successor string
-		Epoch                   uint64
+		Name, Leader string
+		Epoch        uint64
 	}
 	Members []struct {
 		Instance string

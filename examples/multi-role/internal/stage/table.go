@@ -25,13 +25,13 @@ func (d *demo) tableOf(seen status) []string {
 }
 
 func (d *demo) roleTable(seen status) []string {
-	rows := [][]string{{"ROLE", "LEADER", "EPOCH", "SUCCESSOR"}}
+	rows := [][]string{{"ROLE", "LEADER", "EPOCH"}}
 	for _, r := range seen.Roles {
 		leader, epoch := "(nobody)", ""
 		if r.Leader != "" {
 			leader, epoch = r.Leader, fmt.Sprint(r.Epoch)
 		}
-		rows = append(rows, []string{r.Name, leader, epoch, orDash(r.Successor)})
+		rows = append(rows, []string{r.Name, leader, epoch})
 	}
 	return d.align(rows)
 }

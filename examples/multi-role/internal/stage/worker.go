@@ -6,15 +6,32 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 )
 
-// workerArgument, alone on the command line, makes the program a worker. It is started by
-// workerProcess.
-const workerArgument = "worker"
+// workerArgument, alone on the command line, makes the program a worker. guardArgument, with the
+// URL of NATS, makes it the parent of one. workerProcess starts the latter.
+const (
+	workerArgument = "worker"
+	guardArgument  = "guard"
+)
+
+// runGuard is the whole of the process that is the parent of the worker. It leaves its standard
+// input and output to the worker.
+func runGuard(url string, app App) (code int, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return exitFaulty, err
+	}
+	worker := exec.Command(program, workerArgument)
+	worker.Stdin, worker.Stdout, worker.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return app.Guard(context.Background(), url, worker)
+}
 
 // workerConfig is the configuration of the worker's process, as one JSON document on its standard
 // input.
@@ -45,16 +62,19 @@ func runWorker(in io.Reader, out io.Writer, app App) error {
 		_, _ = io.Copy(io.Discard, in)
 	}()
 	log := &attemptLog{out: json.NewEncoder(out)}
+	log.write(attemptLine{PID: os.Getpid()})
 	return app.Worker(ctx, Config{
 		ID: c.ID, URL: c.URL, Bucket: c.Bucket, Replicas: c.Replicas, TTL: c.TTL, Slots: slots, Listener: listener,
 		Middleware: []assign.Middleware{log.around},
 	})
 }
 
-// attemptLine reports that an attempt at a task begins or ends in the worker.
+// attemptLine reports that an attempt at a task begins or ends in the worker. The first one tells
+// which process that is.
 type attemptLine struct {
 	ID      string
 	Running bool
+	PID     int
 }
 
 // attemptLog writes a line before a handler begins, and another before the cluster knows its end.
@@ -70,8 +90,8 @@ func (l *attemptLog) around(next assign.HandlerFunc) assign.HandlerFunc {
 		if recurs(t.ID()) {
 			return next(ctx, t)
 		}
-		l.write(attemptLine{t.ID(), true})
-		defer l.write(attemptLine{t.ID(), false})
+		l.write(attemptLine{ID: t.ID(), Running: true})
+		defer l.write(attemptLine{ID: t.ID()})
 		return next(ctx, t)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -18,18 +19,19 @@ import (
 var errWorker = errors.New("the worker's process")
 
 // workerProcess is the worker as the process that started it sees it: this program once more, with
-// the one argument that makes it a worker. Its standard input tells it where to work, and holds it:
-// it ends when that is closed, or when this process is gone.
+// the argument that makes it a worker, below a guard. Its standard input tells it where to work,
+// and holds it: it ends when that is closed, or when this process is gone.
 type workerProcess struct {
 	id      string
 	state   atomicExitState
-	command *exec.Cmd
+	command *exec.Cmd // the guard, which ends after the worker
 	stdin   io.Closer
 	stderr  bytes.Buffer
 	done    chan struct{} // closed when it has ended
 	err     error         // why it ended, if that was not wanted; to be read after done
 
 	mu    sync.Mutex
+	pid   int             // of the worker, 0 before it has said so
 	tasks map[string]bool // that it runs
 	began chan struct{}   // closed, and replaced, when it begins another task
 }
@@ -43,7 +45,7 @@ func startWorker(o options, url string, ended func(error)) (*workerProcess, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errWorker, err)
 	}
-	p.command = exec.Command(program, workerArgument)
+	p.command = exec.Command(program, guardArgument, url)
 	p.command.Stderr = &p.stderr
 	stdin, inErr := p.command.StdinPipe()
 	stdout, outErr := p.command.StdoutPipe()
@@ -84,6 +86,10 @@ func (p *workerProcess) follow(stdout io.Reader, ended func(error)) {
 func (p *workerProcess) note(line attemptLine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if line.PID != 0 {
+		p.pid = line.PID
+		return
+	}
 	if !line.Running {
 		delete(p.tasks, line.ID)
 		return
@@ -116,14 +122,34 @@ func (p *workerProcess) running() []string {
 }
 
 // kill ends the process with SIGKILL, which it can neither prevent nor notice, and returns when it
-// is gone.
+// and its guard are gone.
 func (p *workerProcess) kill() error {
 	p.state.set(killed)
-	if err := p.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	worker, err := p.process()
+	if err == nil {
+		err = worker.Kill()
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%w: kill it: %w", errWorker, err)
 	}
 	<-p.done
 	return nil
+}
+
+// guarded reports, after kill, whether the guard has ended the session of the worker. The guard
+// then has the exit code of a killed process, and another one if it could not.
+func (p *workerProcess) guarded() bool {
+	return p.command.ProcessState.ExitCode() == 128+int(syscall.SIGKILL)
+}
+
+// process is that of the worker, or the guard if the worker has said nothing yet.
+func (p *workerProcess) process() (*os.Process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pid == 0 {
+		return p.command.Process, nil
+	}
+	return os.FindProcess(p.pid)
 }
 
 // end lets the worker end gracefully, if it has not ended yet, and kills it when that takes longer
