@@ -109,7 +109,11 @@ func (m *Machine) unsettle(g *spreadGroup) {
 
 // replan makes the plan of a group again.
 func (m *Machine) replan(g *spreadGroup) {
-	g.picture = spread.Of(m.view, m.now.Observer, g.name, m.aboutToLead)
+	if g.picture == nil {
+		g.picture = spread.Of(m.view, m.now.Observer, g.name, m.aboutToLead)
+	} else {
+		g.picture.Look(m.view, m.now.Observer, m.aboutToLead)
+	}
 	g.plan = spread.Make(&g.picture.Group)
 	g.made, g.stale, g.wrong, g.again, g.vacant, g.moves = m.now.Observer, false, false, view.Never, 0, nil
 	for i := range g.picture.Roles {
@@ -170,24 +174,62 @@ func (m *Machine) planned(r *role) (i int, ok bool) {
 	return g.picture.Place(r.RoleView)
 }
 
-// outdated reports whether a role has fallen vacant since a plan was made.
+// gathering is for how long after a plan the roles that fall vacant wait, so that the next one
+// deals out all of them: a process that closes gives up many, one after the other.
+func (m *Machine) gathering() time.Duration { return min(m.cfg.Heartbeat/64, 10*time.Millisecond) }
+
+// gathers is when a role that has fallen vacant since the plan of its group was made is dealt out.
+func (m *Machine) gathers(r *role) (until record.Instant, ok bool) {
+	g := r.group
+	if g.picture == nil || g.wrong || m.now.Observer >= g.made.Add(m.gathering()) {
+		return 0, false
+	}
+	if i, ok := g.picture.Place(r.RoleView); ok && !m.outdated(g, i, r.RoleView) {
+		return 0, false
+	}
+	return g.made.Add(m.gathering()), true
+}
+
+// outdated reports whether a role has fallen vacant since a plan was made. One that is given to a
+// member needs no plan: many may be, one after the other.
 func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
 	planned := &g.picture.Roles[i]
-	return planned.Revision != rv.Revision || planned.At != spread.Nobody && rv.Held()
+	_, given := m.givenTo(g, rv)
+	return planned.Revision != rv.Revision && !given || planned.At != spread.Nobody && rv.Held()
+}
+
+// givenTo is the seat of the member that a vacant role was given to, ok whether there is one.
+func (m *Machine) givenTo(g *spreadGroup, rv *RoleView) (seat int, ok bool) {
+	if rv.Form != record.FormRecord || !rv.Role.Vacant || rv.Role.Next == "" {
+		return 0, false
+	}
+	peer := m.view.Peer(record.Peer{Class: record.Candidate, Instance: rv.Role.Next})
+	if peer == nil {
+		return 0, false
+	}
+	return g.picture.Seat(peer)
 }
 
 // dealtDelay is how long we let others go first for a role that is spread. The member to which it
 // is dealt claims it at once. It may have many to claim, and all others wait for that: should it
 // have died, or see another picture, each of its roles goes to the first of another line.
 func (m *Machine) dealtDelay(r *role) time.Duration {
+	if until, ok := m.gathers(r); ok {
+		since, _ := m.claimableSince(r.RoleView)
+		return until.Sub(since)
+	}
 	i, ok := m.planned(r)
 	p := r.group.picture
 	me, in := p.Seat(m.self)
 	if !ok || !in { // we are looked at again when our member record is there
 		return m.cfg.Heartbeat
 	}
-	to, role := r.group.plan.To[i], &p.Roles[i]
-	if to == me || role.At == me {
+	role, to := &p.Roles[i], r.group.plan.To[i]
+	at := role.At
+	if seat, given := m.givenTo(r.group, r.RoleView); given {
+		at, to = seat, seat
+	}
+	if to == me || at == me {
 		return 0
 	}
 	rank, all := 0, 0

@@ -10,8 +10,9 @@
 //     could move, by itself or with others that make room for it, from a member with a load l and
 //     a weight w to one with l' and w' so that (2l-1)/w > (2l'+1)/w'. Members of one weight that
 //     may take the same roles differ by one at most.
-//   - S2 Vacant roles are dealt out in the order of the revisions of their records, each to the
-//     member with the least projected load.
+//   - S2 Vacant roles are dealt out in the order in which they fell vacant, each to the member with
+//     the least projected load. So a member that has seen a part of them deals those as one that
+//     has seen all.
 //   - S3 A role stays where it is, but for a load that is too large. So a plan that was carried out
 //     is followed by one without moves.
 //   - S4 A target counts what it leads, has claimed and has promised.

@@ -7,14 +7,25 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// Picture is a group as a view shows it: with each member and role of the group in its place.
+// Picture is a group as a view shows it: with each member and role of the group in its place. It
+// takes in once how its members take part. So while the same members say the same, another look
+// costs a step for each role, not one for each role and member.
 type Picture[P, R any] struct {
 	Group
 	Peers []*view.Peer[P, R]
 	Names []*view.Role[P, R]
-	place map[*view.Role[P, R]]int
+	said  []*record.Member // by member: the record that was taken in
 	seat  map[*view.Peer[P, R]]int
 	takes []bool // by member: it spreads a role of the group
+	known map[*view.Role[P, R]]*known
+	mays  map[string]*May // by what the members say
+}
+
+// known is what is known of a role by what the members say.
+type known struct {
+	may   *May
+	of    bool // some of them spread it in this group
+	place int  // among the roles of the group; Nobody: none
 }
 
 // Own is what a process knows beside its view: which peer a role is about to be led by.
@@ -24,25 +35,60 @@ type Own[P, R any] func(r *view.Role[P, R]) *view.Peer[P, R]
 // and the roles those that some of them spread. A role that a silent session holds is left out: it
 // may not be taken.
 func Of[P, R any](v *view.View[P, R], now record.Instant, group string, own Own[P, R]) *Picture[P, R] {
-	p := &Picture[P, R]{
-		Group: Group{Name: group}, place: map[*view.Role[P, R]]int{}, seat: map[*view.Peer[P, R]]int{},
+	p := &Picture[P, R]{Group: Group{Name: group}}
+	p.Look(v, now, own)
+	return p
+}
+
+// Look makes the picture again, in place. A plan of the former one is of no use with it.
+func (p *Picture[P, R]) Look(v *view.View[P, R], now record.Instant, own Own[P, R]) {
+	if !p.same(v, now) {
+		p.takeIn(v, now)
+	}
+	for m := range p.Members {
+		p.Members[m].Pinned, p.Members[m].Beside = 0, 0
+	}
+	p.Roles, p.Names = p.Roles[:0], p.Names[:0]
+	for _, r := range v.Roles() {
+		p.add(v, r, own)
+	}
+	p.setApart()
+}
+
+// same reports whether the members are those of the picture, and say what they said.
+func (p *Picture[P, R]) same(v *view.View[P, R], now record.Instant) bool {
+	if p.seat == nil || len(p.known) > 2*len(v.Roles())+64 { // names come and go
+		return false
+	}
+	n := 0
+	for _, peer := range v.Peers() {
+		if p.belongs(v, now, peer) {
+			if n == len(p.Peers) || p.Peers[n] != peer || p.said[n] != peer.Member {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(p.Peers)
+}
+
+// takeIn begins a picture with the members that there are.
+func (p *Picture[P, R]) takeIn(v *view.View[P, R], now record.Instant) {
+	*p = Picture[P, R]{
+		Group: Group{Name: p.Name}, seat: map[*view.Peer[P, R]]int{},
+		known: make(map[*view.Role[P, R]]*known, len(v.Roles())), mays: map[string]*May{},
 	}
 	for _, peer := range v.Peers() {
 		if p.belongs(v, now, peer) {
 			p.seat[peer] = len(p.Peers)
 			p.Peers = append(p.Peers, peer)
+			p.said = append(p.said, peer.Member)
 			p.takes = append(p.takes, false)
 			p.Members = append(p.Members, Member{
 				Name: peer.Peer.Instance, Weight: max(peer.Member.Capacity, 1), Cap: peer.Member.MaxRoles,
 			})
 		}
 	}
-	shared := map[string]*May{}
-	for _, r := range v.Roles() {
-		p.add(v, r, own, shared)
-	}
-	p.setApart()
-	return p
 }
 
 func (p *Picture[P, R]) belongs(v *view.View[P, R], now record.Instant, peer *view.Peer[P, R]) bool {
@@ -50,9 +96,15 @@ func (p *Picture[P, R]) belongs(v *view.View[P, R], now record.Instant, peer *vi
 }
 
 // add takes a role in, if it is of the group; of another one it counts against the caps alone.
-func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R], shared map[string]*May) {
-	at, known := p.at(v, r, own)
-	may, of := p.may(r, shared)
+func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]) {
+	k := p.known[r]
+	if k == nil {
+		k = &known{}
+		k.may, k.of = p.may(r)
+		p.known[r] = k
+	}
+	k.place = Nobody
+	at, led := p.at(v, r, own)
 	switch {
 	case at != Nobody && !p.spreads(r, at):
 		if said, _ := p.Peers[at].Member.Candidacy(r.Name); said.Group == p.Name {
@@ -60,11 +112,27 @@ func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R
 		} else {
 			p.Members[at].Beside++
 		}
-	case known && of:
-		p.place[r] = len(p.Roles)
+	case led && k.of:
+		k.place = len(p.Roles)
 		p.Names = append(p.Names, r)
-		p.Roles = append(p.Roles, Role{Name: r.Name, Revision: r.Revision, At: at, May: may})
+		p.Roles = append(p.Roles, Role{Name: r.Name, Revision: r.Revision, Fell: fell(v, r), At: at, May: k.may})
 	}
+}
+
+// fell is the revision at which a role fell vacant, if it did: that of its record, or the one that
+// ended the session which holds it.
+func fell[P, R any](v *view.View[P, R], r *view.Role[P, R]) uint64 {
+	if !r.Held() {
+		return r.Revision
+	}
+	p := v.Peer(r.Role.Holder())
+	switch {
+	case p == nil || !v.Dead(r.Role.Holder(), r.Role.Session):
+		return r.Revision
+	case p.Lease.Alive():
+		return p.Session()
+	}
+	return p.Revision
 }
 
 // spreads reports whether a member spreads a role in this group.
@@ -109,7 +177,7 @@ func (p *Picture[P, R]) member(peer *view.Peer[P, R]) (m int, ok bool) {
 
 // may is which members may take a role, of those that spread it in this group. (An empty string for
 // a key would be that of a group without members.)
-func (p *Picture[P, R]) may(r *view.Role[P, R], shared map[string]*May) (may *May, of bool) {
+func (p *Picture[P, R]) may(r *view.Role[P, R]) (may *May, of bool) {
 	key := make([]byte, 0, 8*len(r.Candidates))
 	type place struct {
 		m        int
@@ -135,14 +203,14 @@ func (p *Picture[P, R]) may(r *view.Role[P, R], shared map[string]*May) (may *Ma
 		key = append(key, byte(s.m), byte(s.m>>8), byte(s.m>>16), eligible,
 			byte(s.priority), byte(s.priority>>8), byte(s.priority>>16), byte(s.priority>>24))
 	}
-	if may = shared[string(key)]; may != nil {
+	if may = p.mays[string(key)]; may != nil {
 		return may, len(places) > 0
 	}
 	may = &May{Take: make([]bool, len(p.Members)), Priority: make([]int32, len(p.Members))}
 	for _, s := range places {
 		may.Take[s.m], may.Priority[s.m] = s.take, s.priority
 	}
-	shared[string(key)] = may
+	p.mays[string(key)] = may
 	return may, len(places) > 0
 }
 
@@ -213,8 +281,11 @@ func (p *Picture[P, R]) Had(instance string) bool {
 
 // Place is the place of a role in the group.
 func (p *Picture[P, R]) Place(r *view.Role[P, R]) (i int, ok bool) {
-	i, ok = p.place[r]
-	return i, ok
+	k := p.known[r]
+	if k == nil || k.place == Nobody {
+		return 0, false
+	}
+	return k.place, true
 }
 
 // Seat is the place of a member in the group.

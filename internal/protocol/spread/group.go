@@ -23,7 +23,8 @@ type Member struct {
 // Role is one role of a group that may move.
 type Role struct {
 	Name     string
-	Revision uint64 // of its record, by which vacancies are dealt, and terms are old
+	Revision uint64 // of its record, by which terms are old
+	Fell     uint64 // the revision at which it fell vacant, by which vacancies are dealt
 	At       int    // which member leads it, or is about to; Nobody: it is vacant
 	May      *May
 	Apart    []int  // roles of the group that the same member should not lead

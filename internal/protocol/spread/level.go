@@ -1,9 +1,6 @@
 package spread
 
-import (
-	"cmp"
-	"slices"
-)
+import "cmp"
 
 // place makes room for roles that only full members could take: one of these gives another role to
 // a member that is not full. It reports whether there were any.
@@ -39,10 +36,13 @@ func (p *planner) relieveAll(which func(p *planner, m int) bool) (moved bool) {
 }
 
 func (p *planner) relieve(which func(p *planner, m int) bool) bool {
-	for _, from := range p.heaviest() {
-		if len(p.held[from]) == 0 || !which(p, from) {
-			continue
+	clear(p.tried)
+	for {
+		from := p.heaviest(which)
+		if from == Nobody {
+			return false
 		}
+		p.tried[from] = true
 		p.begin()
 		over := p.over(from)
 		to := p.search([]int{p.start(from)}, func(m int) bool {
@@ -53,19 +53,22 @@ func (p *planner) relieve(which func(p *planner, m int) bool) bool {
 			return true
 		}
 	}
-	return false
 }
 
-// heaviest is the members, those that lead too many first, then by what the last role is to them.
-func (p *planner) heaviest() []int {
-	list := slices.Clone(p.order)
-	slices.SortStableFunc(list, func(a, b int) int {
-		return cmp.Or(
-			-compareBool(p.over(a), p.over(b)),
-			cmp.Compare(p.last(b)*p.weight(a), p.last(a)*p.weight(b)),
-		)
-	})
-	return list
+// heaviest is the next member to relieve: one that leads too many before the others, then the one
+// with the largest load, as its last role is to it.
+func (p *planner) heaviest(which func(p *planner, m int) bool) int {
+	best := Nobody
+	for _, m := range p.order {
+		if p.tried[m] || len(p.held[m]) == 0 || !which(p, m) {
+			continue
+		}
+		if best == Nobody || cmp.Or(
+			-compareBool(p.over(m), p.over(best)), cmp.Compare(p.last(best)*p.weight(m), p.last(m)*p.weight(best))) < 0 {
+			best = m
+		}
+	}
+	return best
 }
 
 func compareBool(a, b bool) int {
@@ -99,7 +102,7 @@ func (p *planner) search(queue []int, wanted func(m int) bool) int {
 	best := Nobody
 	for next := []int(nil); len(queue) > 0 && best == Nobody; queue, next = next, nil {
 		for _, m := range queue {
-			if wanted(m) && (best == Nobody || p.compareMore(p.Name, m, best) < 0) {
+			if wanted(m) && (best == Nobody || cmp.Or(p.compareMore(m, best), p.compareRanks(m, best)) < 0) {
 				best = m
 			}
 		}

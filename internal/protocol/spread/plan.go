@@ -38,8 +38,10 @@ type planner struct {
 	parent []int   // by member, of a search: the member that it takes a role from
 	by     []int   // and that role
 
-	order   []int // the members by their ranks, so that all processes search in one order
-	reached int   // how many members the search has come to
+	order   []int    // the members by their ranks, so that all processes search in one order
+	ranks   []uint64 // by member, in the group
+	tried   []bool   // by member: whether it was tried to relieve it
+	reached int      // how many members the search has come to
 }
 
 func newPlanner(g *Group) *planner {
@@ -47,10 +49,10 @@ func newPlanner(g *Group) *planner {
 	p := &planner{
 		Group: g, at: make([]int, len(g.Roles)), load: make([]int, n), byAge: make([]int, len(g.Roles)),
 		held: make([][]int, n), parent: make([]int, n), by: make([]int, n),
+		order: make([]int, n), ranks: make([]uint64, n), tried: make([]bool, n),
 	}
 	for i, m := range g.Members {
-		p.load[i] = m.Pinned
-		p.order = append(p.order, i)
+		p.load[i], p.order[i], p.ranks[i] = m.Pinned, i, Rank(g.Name, m.Name)
 	}
 	slices.SortFunc(p.order, p.compareRanks)
 	for i := range g.Roles {
@@ -103,7 +105,12 @@ func (p *planner) more(m int) int { return 2*p.load[m] + 1 }
 // last is what the last role that it leads is to a member.
 func (p *planner) last(m int) int { return 2*p.load[m] - 1 }
 
-func (p *planner) compareRanks(a, b int) int { return p.compareRanksFor(p.Name, a, b) }
+func (p *planner) compareRanks(a, b int) int {
+	if c := cmp.Compare(p.ranks[a], p.ranks[b]); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.Members[a].Name, p.Members[b].Name)
+}
 
 func (p *planner) compareRanksFor(key string, a, b int) int {
 	return cmp.Or(
@@ -112,12 +119,9 @@ func (p *planner) compareRanksFor(key string, a, b int) int {
 	)
 }
 
-// compareMore orders members by which one should have one role more.
-func (p *planner) compareMore(key string, a, b int) int {
-	return cmp.Or(
-		cmp.Compare(p.more(a)*p.weight(b), p.more(b)*p.weight(a)),
-		p.compareRanksFor(key, a, b),
-	)
+// compareMore orders members by which one should have one role more, before ranks do.
+func (p *planner) compareMore(a, b int) int {
+	return cmp.Compare(p.more(a)*p.weight(b), p.more(b)*p.weight(a))
 }
 
 func (p *planner) weight(m int) int { return max(p.Members[m].Weight, 1) }
@@ -139,20 +143,26 @@ func (p *planner) choose(r int, allowed func(m int) bool) int {
 		if !role.May.Take[m] || p.full(m) || !allowed(m) {
 			continue
 		}
-		if best == Nobody || cmp.Or(
-			cmp.Compare(role.May.Priority[best], role.May.Priority[m]), p.compareMore(role.Name, m, best)) < 0 {
+		if best == Nobody || p.compareFor(role, m, best) < 0 {
 			best = m
 		}
 	}
 	return best
 }
 
+// compareFor orders members by which one should take a role. Ranks are computed for few of them.
+func (p *planner) compareFor(role *Role, a, b int) int {
+	if c := cmp.Or(cmp.Compare(role.May.Priority[b], role.May.Priority[a]), p.compareMore(a, b)); c != 0 {
+		return c
+	}
+	return p.compareRanksFor(role.Name, a, b)
+}
+
 // deal deals out the vacant roles (S2).
 func (p *planner) deal() {
-	for _, r := range p.byAge {
-		if p.at[r] != Nobody {
-			continue
-		}
+	vacant := slices.DeleteFunc(slices.Clone(p.byAge), func(r int) bool { return p.at[r] != Nobody })
+	slices.SortStableFunc(vacant, func(a, b int) int { return cmp.Compare(p.Roles[a].Fell, p.Roles[b].Fell) })
+	for _, r := range vacant {
 		m := p.choose(r, func(m int) bool { return !p.clashes(r, m) })
 		if m == Nobody {
 			m = p.choose(r, func(int) bool { return true })

@@ -29,7 +29,37 @@ var findsRoom = mutants.Test{
 	Says: beside.Says,
 }
 
+// looks is the test of a picture that is looked at again.
+var looks = mutants.Test{Below: beside.Below, Run: "^TestAnotherLook$", Args: beside.Args, Says: beside.Says}
+
+// deals is the test of the order in which vacancies are dealt out.
+var deals = mutants.Test{
+	Below: []string{"internal/protocol/spread"}, Run: "^TestDealsInTheOrderInWhichTheyFell$", Args: beside.Args,
+	Says: beside.Says,
+}
+
+// fewPlans is the test of how many plans many vacancies take.
+var fewPlans = mutants.Test{
+	Below: beside.Below, Run: "^TestFewPlansForManyVacancies$", Args: beside.Args,
+	Says: beside.Says,
+}
+
 var spreading = []mutants.Mutant{
+	{Name: "what members say now is not looked at again", By: &looks, Edits: []mutants.Edit{
+		{"p.Peers[n] != peer || p.said[n] != peer.Member {", "p.Peers[n] != peer {"},
+	}},
+	{Name: "members that leave are not looked at again", By: &looks, Edits: []mutants.Edit{
+		{"return n == len(p.Peers)\n", "return true\n"},
+	}},
+	{Name: "vacancies are dealt by the ages of their records", By: &deals, Edits: []mutants.Edit{
+		{"cmp.Compare(p.Roles[a].Fell, p.Roles[b].Fell)", "cmp.Compare(p.Roles[a].Revision, p.Roles[b].Revision)"},
+	}},
+	{Name: "a plan for each role that is given to somebody", By: &fewPlans, Edits: []mutants.Edit{
+		{"planned.Revision != rv.Revision && !given ||", "planned.Revision != rv.Revision && (!given || given) ||"},
+	}},
+	{Name: "vacancies do not gather", By: &fewPlans, Edits: []mutants.Edit{
+		{"return min(m.cfg.Heartbeat/64, 10*time.Millisecond)", "return min(m.cfg.Heartbeat/64, 10*time.Nanosecond)"},
+	}},
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
 		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
 	}},
