@@ -53,7 +53,12 @@ type stateSince struct {
 	state election.Leadership
 	epoch uint64
 	since time.Time
+	// sign is when the last sign of the leader was seen.
+	sign time.Time
 }
+
+// ofDeath is why a term has ended whose leader did not give the role away.
+const ofDeath = "the session of its leader ended: it was killed, cut off or paused"
 
 func newHistory() history {
 	return history{terms: map[string][]term{}, states: map[string]stateSince{}}
@@ -65,8 +70,10 @@ func (h *history) note(e event.Event) bool {
 	switch e := e.(type) {
 	case event.LeaderChanged:
 		if e.Leader != "" {
+			h.begin(at, e.Role, e.Leader, e.Epoch) // which may tell first that the last leader has died
 			h.add(happening{Time: at, Change: "leader", Role: e.Role, Member: e.Leader, Epoch: e.Epoch})
-			h.begin(at, e.Role, e.Leader, e.Epoch)
+		} else if last := h.last(e.Role); last != nil && last.Ended.IsZero() {
+			last.Ended = at // the reason follows, unless the leader has died
 		}
 	case event.RoleVacant:
 		h.add(happening{Time: at, Change: "vacant", Role: e.Role, Member: e.By, Text: e.Reason})
@@ -109,6 +116,7 @@ func (h *history) begin(at time.Time, role, leader string, epoch uint64) {
 		case last.Ended.IsZero():
 			last.Ended = at
 		default:
+			h.died(role)
 			next.Gap = at.Sub(last.Ended)
 		}
 	}
@@ -118,17 +126,49 @@ func (h *history) begin(at time.Time, role, leader string, epoch uint64) {
 	h.terms[role] = append(all, next)
 }
 
+// last is the newest term of a role, nil for none.
+func (h *history) last(role string) *term {
+	all := h.terms[role]
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
+}
+
 func (h *history) end(at time.Time, role, reason string) {
-	if all := h.terms[role]; len(all) > 0 && all[len(all)-1].Ended.IsZero() {
-		all[len(all)-1].Ended, all[len(all)-1].Reason = at, reason
+	if last := h.last(role); last != nil && (last.Ended.IsZero() || last.Reason == "") {
+		last.Ended, last.Reason = at, reason
+	}
+}
+
+// died notes that the last term has ended by the death of its leader, unless there is another
+// reason. Since its last sign nobody is known to have led.
+func (h *history) died(role string) {
+	last := h.last(role)
+	if last == nil || last.Ended.IsZero() || last.Reason != "" {
+		return
+	}
+	last.Reason = ofDeath
+	h.add(happening{
+		Time: last.Ended, Change: "vacant", Role: role, Member: last.Leader, Epoch: last.Epoch, Text: ofDeath,
+	})
+	if sign := h.states[role].sign; sign.After(last.Began) && sign.Before(last.Ended) {
+		last.Ended = sign
 	}
 }
 
 // see compares a role with what was known about it, and returns since when it is as it is.
 func (h *history) see(now time.Time, f *findings.RoleFacts) time.Time {
 	was, known := h.states[f.Info.Role]
-	is := stateSince{f.Info.State, f.Info.Epoch, was.since}
+	is := stateSince{f.Info.State, f.Info.Epoch, was.since, was.sign}
+	if is.state != election.RoleVacant && f.Info.LastSeen > 0 {
+		is.sign = now.Add(-f.Info.LastSeen)
+	}
+	if is.state == election.RoleDead {
+		defer h.died(f.Info.Role)
+	}
 	if known && was.state == is.state && was.epoch == is.epoch {
+		h.states[f.Info.Role] = is
 		return was.since
 	}
 	is.since = now.Add(-f.Age).Truncate(time.Second)

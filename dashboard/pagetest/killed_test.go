@@ -3,8 +3,10 @@ package pagetest
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -147,6 +149,26 @@ func TestKilledProcesses(t *testing.T) {
 	slices.Sort(took)
 	if took[kills-2] >= time.Second || took[0] < -time.Millisecond { // one may meet a busy moment of the machine
 		t.Errorf("the cell changed after %v", took)
+	}
+	var role struct {
+		Terms []struct {
+			Reason string
+			Gap    time.Duration `json:"gap_ns"`
+		}
+	}
+	answer, err := http.Get(s.home + "/role.json?name=billing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(answer.Body).Decode(&role); err != nil || len(role.Terms) <= kills {
+		t.Fatalf("%+v, %v", role, err)
+	}
+	for i, term := range role.Terms[:kills] { // the newest first
+		// Nobody is known to have led since the last sign of the one before.
+		if before := role.Terms[i+1]; term.Gap <= 0 || term.Gap > patience || before.Reason == "" {
+			t.Errorf("term %d begins %v after one that has ended because %q", i, term.Gap, before.Reason)
+		}
 	}
 	b.clean()
 }
