@@ -116,6 +116,9 @@ func TestComments(t *testing.T) {
 // TestManyCostWhatOneCosts: the server has the same subscriptions and gets as many messages at rest
 // whether one or 50 follow its screens.
 func TestManyCostWhatOneCosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a crowd of viewers")
+	}
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		follow := quiet(t, s)
 		rest := func() (subscriptions uint32, in, out int64) {
