@@ -301,6 +301,9 @@ func TestHeaders(t *testing.T) {
 			!strings.Contains(policy, "frame-ancestors 'none'") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", path, r.Header)
 		}
+		if r.Header.Get("X-Frame-Options") != "DENY" { // for browsers that do not know the policy
+			t.Errorf("%s may be framed: %v", path, r.Header)
+		}
 		// With no-referrer a form of the page itself comes with "Origin: null", and is refused.
 		if got := r.Header.Get("Referrer-Policy"); got != "same-origin" {
 			t.Errorf("%s: Referrer-Policy: %s", path, got)
@@ -308,6 +311,9 @@ func TestHeaders(t *testing.T) {
 	}
 	if css := s.get("/a/b/page.css", http.StatusOK); !strings.Contains(css, "--edge: #b00;") {
 		t.Error("the colour is missing")
+	}
+	if n := strings.Count(s.get("/a/b/page.js", http.StatusOK), "\n"); n > 200 {
+		t.Errorf("the script has %d lines, more than 200", n)
 	}
 	if body := s.get("/a/b/", http.StatusOK); strings.Contains(body, `href="/"`) || strings.Contains(body, "<script>") {
 		t.Errorf("a link leaves the base path, or there is a script in the page:\n%s", body)
