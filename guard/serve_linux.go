@@ -147,6 +147,7 @@ func (s *server) attend(ctx context.Context, conn *net.UnixConn) {
 		return
 	}
 	defer a.process.Close()
+	s.cfg.Logger.Info("guard: guards a process", "pid", a.process.Pid)
 	if a.process.Ended(ctx) != nil {
 		return
 	}

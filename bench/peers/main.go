@@ -35,10 +35,10 @@ import (
 )
 
 func main() {
-	proc.Serve(map[string]proc.Kind{stores.Kind: stores.Serve, elect.Kind: elect.Serve, queue.Kind: queue.Serve})
+	proc.Serve(map[string]proc.Kind{stores.Kind: stores.Serve, elect.Kind: elect.Serve, elect.GuardedKind: elect.ServeGuarded, queue.Kind: queue.Serve})
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
-	only := flag.String("jobs", "", "only these jobs, separated by commas; elections, synced and tasks are all of theirs")
+	only := flag.String("jobs", "", "only these jobs, separated by commas; elections, synced, guards and tasks are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as it says")
 	out := flag.String("out", "peers.csv", "the file of rows")
@@ -77,8 +77,8 @@ func run(ctx context.Context, r jobs.Run, only, of []string, out string) error {
 	return sheet.Close()
 }
 
-// expand is the names of the jobs that are meant: elections, synced (elections on synced stores)
-// and tasks are all of theirs.
+// expand is the names of the jobs that are meant: elections, synced (elections on synced stores),
+// guards and tasks are all of theirs.
 func expand(only []string) (all []string, err error) {
 	groups := map[string][]string{}
 	for _, j := range jobs.Elections {
@@ -87,10 +87,13 @@ func expand(only []string) (all []string, err error) {
 	for _, j := range jobs.Synced {
 		groups["synced"] = append(groups["synced"], j.Name)
 	}
+	for _, j := range jobs.Guards {
+		groups["guards"] = append(groups["guards"], j.Name)
+	}
 	for _, j := range jobs.Tasks {
 		groups["tasks"] = append(groups["tasks"], j.Name)
 	}
-	known := slices.Concat(groups["elections"], groups["synced"], groups["tasks"])
+	known := slices.Concat(groups["elections"], groups["synced"], groups["guards"], groups["tasks"])
 	if only == nil {
 		return known, nil
 	}
@@ -101,7 +104,7 @@ func expand(only []string) (all []string, err error) {
 		case slices.Contains(known, name):
 			all = append(all, name)
 		default:
-			return nil, fmt.Errorf("no job %q: there are elections, synced, tasks, %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("no job %q: there are elections, synced, guards, tasks, %s", name, strings.Join(known, ", "))
 		}
 	}
 	return all, nil

@@ -44,7 +44,7 @@ func Start(kind string, config any, hear func(Event)) (*Child, error) {
 		cmd: exec.Command("/proc/self/exe"), hear: hear, waiting: map[uint64]chan line{},
 		ready: make(chan struct{}), gone: make(chan struct{}),
 	}
-	c.cmd.Env = append(os.Environ(), kindEnv+"="+kind, configEnv+"="+string(text))
+	c.cmd.Env = Environ(kind, string(text))
 	c.cmd.Stderr = os.Stderr
 	// one that is paused does not see its input end
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -68,6 +68,11 @@ func Start(kind string, config any, hear func(Event)) (*Child, error) {
 		c.Kill()
 		return nil, fmt.Errorf("start a %s: not ready within %v", kind, patience)
 	}
+}
+
+// Environ is the environment of a child.
+func Environ(kind, config string) []string {
+	return append(os.Environ(), kindEnv+"="+kind, configEnv+"="+config) // the last ones count
 }
 
 func (c *Child) listen(out io.Reader) {
@@ -142,6 +147,16 @@ func (c *Child) Kill() (at int64) {
 	_ = c.cmd.Process.Kill() // it may have ended by itself
 	<-c.gone
 	_ = c.cmd.Wait() // says that it was killed
+	return at
+}
+
+// Crash ends a process below this one with SIGKILL, and returns when this one has ended after it,
+// with the time at which the signal was sent.
+func (c *Child) Crash(pid int) (at int64) {
+	at = Now()
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+	<-c.gone
+	_ = c.cmd.Wait()
 	return at
 }
 

@@ -84,6 +84,8 @@ func (l *Line) answer(ctx context.Context, calls Calls, c call) {
 	switch f, ok := calls[c.Name]; {
 	case c.Name == "usage":
 		v, err = Used()
+	case c.Name == "pid":
+		v = os.Getpid()
 	case c.Name == "memory":
 		v = memory()
 	case ok:

@@ -24,10 +24,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-var guardCycles = flag.Int("live.guard", 8, "how many processes under a guard end in some way")
+var guardCycles = flag.Int("live.guard", 9, "how many processes under a guard end in some way")
 
 // guardedEnds are the ways in which a process under a guard ends.
-var guardedEnds = []string{"kill", "grandchild", "abort", "panic", "exit", "closed", "exec", "out of memory"}
+var guardedEnds = []string{"kill", "grandchild", "abort", "panic", "exit", "closed", "exec", "main thread", "out of memory"}
 
 // guardedRun is one process under a guard.
 type guardedRun struct {
@@ -134,8 +134,8 @@ func TestGuardedProcessesEnd(t *testing.T) {
 		})
 		began := time.Now()
 		fmt.Fprintln(g.in)
-		if how == "closed" { // it lives, without the line and the connection
-			g.says("closed")
+		if how == "closed" || how == "main thread" { // it lives, without the line and the connection or its first thread
+			g.says(strings.Fields(how)[0])
 			if l := leaseOf(t, nc, b, role); !l.Lease.Alive() {
 				t.Errorf("%s: its session was ended while it lived: %+v", how, l.Lease)
 			}
@@ -160,6 +160,13 @@ func TestGuardedProcessesEnd(t *testing.T) {
 		if err := e.Stop(); err != nil {
 			t.Error(err)
 		}
+	}
+	atOnce := []time.Duration{}
+	for _, how := range []string{"kill", "abort", "panic", "exit", "out of memory"} {
+		atOnce = append(atOnce, took[how]...)
+	}
+	if len(atOnce) > 0 {
+		t.Logf("%d that end at once, together: %s", len(atOnce), percentiles(atOnce))
 	}
 	for how := range took {
 		t.Logf("%s, %d times: from the word to end until the next one leads %s; from the end until its session is ended %s",
@@ -192,18 +199,21 @@ func TestGuardLeavesTheRest(t *testing.T) {
 		t.Errorf("closed by itself: %+v", l)
 	}
 
-	g = runGuarded(t, s.URL(), "outlives", "kill", filepath.Join(t.TempDir(), "resource"))
-	pid = g.says("leads")[1]
-	if err := g.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = g.cmd.Wait()
-	if l := leaseOf(t, nc, b, "outlives").Lease; l.State != record.Live {
-		t.Errorf("its guard was killed: %+v", l)
-	}
-	signalProcess(t, pid, syscall.SIGKILL)
-	if l := leaseOf(t, nc, b, "outlives").Lease; l.State != record.Live {
-		t.Errorf("it has no guard: %+v", l)
+	for i := range max(1, *guardCycles/len(guardedEnds)) {
+		role := fmt.Sprintf("outlives-%d", i)
+		g = runGuarded(t, s.URL(), role, "kill", filepath.Join(t.TempDir(), "resource"))
+		pid = g.says("leads")[1]
+		if err := g.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = g.cmd.Wait()
+		if l := leaseOf(t, nc, b, role).Lease; l.State != record.Live {
+			t.Errorf("its guard was killed: %+v", l)
+		}
+		signalProcess(t, pid, syscall.SIGKILL)
+		if l := leaseOf(t, nc, b, role).Lease; l.State != record.Live {
+			t.Errorf("it has no guard: %+v", l)
+		}
 	}
 }
 

@@ -41,10 +41,10 @@ func (s *said) Write(b []byte) (int, error) {
 	return s.text.Write(b)
 }
 
-func (s *said) has(text string) bool {
+func (s *said) all() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Contains(s.text.String(), text)
+	return s.text.String()
 }
 
 // socketGuard is a guard that listens, and one who waits for the roles of those that it guards.
@@ -57,6 +57,7 @@ type socketGuard struct {
 	stop   func()
 	log    said
 	told   chan guard.Result
+	known  int // processes that the guard has seen to lead
 }
 
 func listenAsGuard(t *testing.T) *socketGuard {
@@ -127,6 +128,17 @@ func (g *socketGuard) start(role, how, lock string, at *syscall.SysProcAttr, arg
 	return &guardedRun{t: g.t, cmd: cmd, in: in, lines: bufio.NewScanner(out)}
 }
 
+// leads waits until a process leads, and the guard knows it. Of one that ends before that, it would
+// see nothing.
+func (g *socketGuard) leads(p *guardedRun) {
+	g.t.Helper()
+	p.says("leads")
+	g.known++
+	natstest.Eventually(g.t, "the guard knows it", patience, func() (bool, string) {
+		return strings.Count(g.log.all(), "guards a process") >= g.known, g.log.all()
+	})
+}
+
 func (g *socketGuard) state(role string) record.Lease {
 	return leaseOf(g.t, g.nc, g.bucket, role).Lease
 }
@@ -148,7 +160,7 @@ func (g *socketGuard) ends(role string) {
 			g.t.Errorf("%s: %+v", role, r)
 		}
 	case <-time.After(patience):
-		g.t.Fatalf("%s: nothing has become of its session: %+v", role, g.state(role))
+		g.t.Fatalf("%s: nothing has become of its session: %+v\n%s", role, g.state(role), g.log.all())
 	}
 	if l := g.state(role); l.State != record.Killed || l.By != ending.By {
 		g.t.Errorf("%s: %+v", role, l)
@@ -202,11 +214,11 @@ func TestSocketGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = standby.Close(context.Background()) }()
-	for i, how := range append(guardedEnds, "main thread") {
+	for i, how := range guardedEnds {
 		role, lock := fmt.Sprintf("role-%d", i), filepath.Join(t.TempDir(), "resource")
 		at, kill := apart(t)
 		p := g.start(role, how, lock, at)
-		p.says("leads")
+		g.leads(p)
 		led := make(chan error, 1)
 		e, err := standby.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, _ *election.Term) error {
 			f, err := lockFile(lock)
@@ -254,13 +266,13 @@ func TestSocketGuardInAContainer(t *testing.T) {
 	g := listenAsGuard(t)
 	lock := filepath.Join(t.TempDir(), "resource")
 	p := g.start("first", "kill", lock, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID})
-	p.says("leads")
+	g.leads(p)
 	_ = p.cmd.Process.Kill()
 	g.ends("first")
 
 	p = g.start("second", "kill", lock, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID},
 		"sh", "-c", `"$0"; echo left; sleep 1000`, os.Args[0])
-	p.says("leads")
+	g.leads(p)
 	fmt.Fprintln(p.in)
 	p.says("left")
 	g.alive("second", "another process of its container runs on")
@@ -278,7 +290,7 @@ func TestSocketGuardOfASender(t *testing.T) {
 	if state, err := p.cmd.Process.Wait(); err != nil || !state.Success() {
 		t.Fatal(state, err)
 	}
-	p.says("leads") // it has ended before
+	g.leads(p) // it has ended before
 	g.alive("forked", "the one that speaks lives")
 	kill()
 	g.ends("forked")
@@ -305,7 +317,7 @@ func TestSocketGuardWithoutEvidence(t *testing.T) {
 	p := g.start("beside", "kill", filepath.Join(t.TempDir(), "resource"), nil)
 	p.says("leads")
 	natstest.Eventually(t, "the guard says so", patience, func() (bool, string) {
-		return g.log.has("which are never empty"), g.log.text.String()
+		return strings.Contains(g.log.all(), "which are never empty"), g.log.all()
 	})
 	_ = p.cmd.Process.Kill()
 	_, _ = p.cmd.Process.Wait()

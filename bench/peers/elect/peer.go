@@ -65,6 +65,8 @@ type Peer struct {
 	Settled func(ttl time.Duration) time.Duration
 	// Short means that the peer takes a TTL of one second.
 	Short bool
+	// Guard means that a process may have a guard.
+	Guard bool
 }
 
 // Peers are all of them, this library first.

@@ -13,7 +13,7 @@ import (
 )
 
 var rolemanagerPeer = Peer{
-	Name: "rolemanager", Store: "nats", Settled: aSecond, Short: true,
+	Name: "rolemanager", Store: "nats", Settled: aSecond, Short: true, Guard: true,
 	Settings: func(ttl time.Duration) string {
 		s, err := newSession(Config{TTL: ttl}, Work{})
 		if err != nil {

@@ -34,7 +34,7 @@ func (r *Run) About(chosen func(job, peer string) bool) {
 	}
 	for _, p := range elect.Peers {
 		does := func(j Election) bool { return chosen(j.Name, p.Name) }
-		if slices.ContainsFunc(slices.Concat(Elections, Synced), does) {
+		if slices.ContainsFunc(slices.Concat(Elections, Synced, Guards), does) {
 			version(p.Name, p.Module)
 			store(p.Store, slices.ContainsFunc(Synced, does))
 			for _, ttl := range ttls(p) {

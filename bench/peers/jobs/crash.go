@@ -16,24 +16,33 @@ import (
 // two processes.
 func crash(ctx context.Context, r *Run, p elect.Peer) error {
 	for _, ttl := range ttls(p) {
-		if err := crashAt(ctx, r, p, ttl); err != nil {
+		s := series{job: "crash", ttl: ttl, lanes: pick(r, 2, 4), rounds: pick(r, 2, 6)}
+		if err := s.run(ctx, r, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func crashAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) error {
-	lanes, rounds := pick(r, 2, 4), pick(r, 2, 6)
-	g, err := newGroup(ctx, p, ttl, false)
+// series is crashes of a kind: rounds in each of several lanes.
+type series struct {
+	job    string
+	ttl    time.Duration
+	guard  bool // each process has one
+	lanes  int
+	rounds int
+}
+
+func (s series) run(ctx context.Context, r *Run, p elect.Peer) error {
+	g, err := newGroup(ctx, p, s.ttl, false)
 	if err != nil {
 		return err
 	}
 	defer g.close()
-	groups := make([]*group, lanes) // over the one store
+	groups := make([]*group, s.lanes) // over the one store
 	for i := range groups {
 		groups[i] = &group{
-			ledger: newLedger(), peer: p, ttl: ttl, store: g.store, members: map[string]*member{},
+			ledger: newLedger(), peer: p, ttl: s.ttl, store: g.store, members: map[string]*member{},
 			started: 1000 * (i + 1),
 		}
 		defer func() {
@@ -44,15 +53,15 @@ func crashAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) error
 	}
 	var all errgroup.Group
 	for i, lane := range groups {
-		all.Go(func() error { return crashLane(ctx, r, lane, i, rounds) })
+		all.Go(func() error { return s.lane(ctx, r, lane, i) })
 	}
 	return all.Wait()
 }
 
-func crashLane(ctx context.Context, r *Run, g *group, n, rounds int) error {
+func (s series) lane(ctx context.Context, r *Run, g *group, n int) error {
 	role, limit := elect.RoleName(n), 6*g.ttl
 	enter := func() error {
-		x, err := g.join(manner{direct: true})
+		x, err := g.join(ctx, manner{direct: true, guard: s.guard})
 		if err != nil {
 			return err
 		}
@@ -63,7 +72,7 @@ func crashLane(ctx context.Context, r *Run, g *group, n, rounds int) error {
 			return err
 		}
 	}
-	for range rounds {
+	for range s.rounds {
 		x, who, err := g.leader(ctx, role)
 		if err != nil {
 			return fmt.Errorf("lane %d: %w", n, err)
@@ -74,11 +83,14 @@ func crashLane(ctx context.Context, r *Run, g *group, n, rounds int) error {
 		}
 		killed := g.kill(x)
 		m, err := g.successor(ctx, role, who, killed, limit)
-		row := g.row("crash", 1, "failover-ms", ms(m.at-killed))
+		row := g.row(s.job, 1, "failover-ms", ms(m.at-killed))
 		if late := (*overdueError)(nil); errors.As(err, &late) {
 			row.Value, row.Note = float64(limit/time.Millisecond), within(limit)
 		} else if err != nil {
 			return err
+		}
+		if s.guard {
+			row.Mode += ", guard"
 		}
 		r.add(row)
 		if err := enter(); err != nil {

@@ -27,7 +27,7 @@ func frozenAt(ctx context.Context, r *Run, p elect.Peer, ttl time.Duration) erro
 	}
 	defer g.close()
 	for range 2 {
-		x, err := g.join(manner{watch: true})
+		x, err := g.join(ctx, manner{watch: true})
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ type member struct {
 	*proc.Child
 	name string
 	link *natsrun.Proxy
+	pid  int // of the candidate, if the child is its guard; 0 otherwise
 }
 
 func newGroup(ctx context.Context, p elect.Peer, ttl time.Duration, synced bool) (*group, error) {
@@ -49,11 +50,12 @@ type manner struct {
 	instances int // 1 unless said otherwise, each with a connection of its own
 	drain     time.Duration
 	watch     bool
+	guard     bool // under a guard, which ends with it
 	direct    bool // without a link: the traffic of thousands of roles is not slowed down by it
 }
 
 // join starts a process. Its instances are called after it.
-func (g *group) join(m manner) (*member, error) {
+func (g *group) join(ctx context.Context, m manner) (*member, error) {
 	g.started++
 	x := &member{name: fmt.Sprint("p", g.started)}
 	at := g.store.Addr()
@@ -68,7 +70,11 @@ func (g *group) join(m manner) (*member, error) {
 	for i := range max(m.instances, 1) {
 		c.Instances = append(c.Instances, instance(x.name, i))
 	}
-	child, err := proc.Start(elect.Kind, c, g.hear(x.name))
+	kind := elect.Kind
+	if m.guard {
+		kind = elect.GuardedKind
+	}
+	child, err := proc.Start(kind, c, g.hear(x.name))
 	if err != nil {
 		if x.link != nil {
 			x.link.Close()
@@ -77,6 +83,9 @@ func (g *group) join(m manner) (*member, error) {
 	}
 	x.Child = child
 	g.members[x.name] = x
+	if m.guard {
+		return x, x.Call(ctx, "pid", nil, &x.pid)
+	}
 	return x, nil
 }
 
@@ -89,7 +98,11 @@ func (x *member) stand(ctx context.Context, from, to int) error {
 
 // kill ends a process as a crash does.
 func (g *group) kill(x *member) (at int64) {
-	at = x.Kill()
+	if x.pid != 0 {
+		at = x.Crash(x.pid)
+	} else {
+		at = x.Kill()
+	}
 	g.forget(x)
 	return at
 }

@@ -20,7 +20,7 @@ func handover(ctx context.Context, r *Run, p elect.Peer, synced bool) error {
 	}
 	defer g.close()
 	for range 3 {
-		x, err := g.join(manner{drain: handoverDrain, direct: true})
+		x, err := g.join(ctx, manner{drain: handoverDrain, direct: true})
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func herd(ctx context.Context, r *Run, p elect.Peer) error {
 	}
 	defer g.close()
 	enter := func() error {
-		x, err := g.join(manner{instances: each, direct: true})
+		x, err := g.join(ctx, manner{instances: each, direct: true})
 		if err != nil {
 			return err
 		}

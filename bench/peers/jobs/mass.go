@@ -52,7 +52,7 @@ func massOf(ctx context.Context, r *Run, p elect.Peer, n int, synced bool) error
 	}
 	var all [2]*member
 	for i := range all {
-		if all[i], err = g.join(manner{direct: true}); err != nil {
+		if all[i], err = g.join(ctx, manner{direct: true}); err != nil {
 			return err
 		}
 		if err := all[i].stand(ctx, 0, n); err != nil {

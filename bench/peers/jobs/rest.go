@@ -42,7 +42,7 @@ func restAt(ctx context.Context, r *Run, p elect.Peer, n int) error {
 	var all []*member
 	var empty proc.Memory // of all processes, before they contend
 	for range 3 {
-		x, err := g.join(manner{direct: true})
+		x, err := g.join(ctx, manner{direct: true})
 		if err != nil {
 			return err
 		}

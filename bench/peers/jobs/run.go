@@ -93,6 +93,9 @@ func synced(do func(context.Context, *Run, elect.Peer, bool) error) func(context
 	}
 }
 
+// Guards show what a guard changes.
+var Guards = []Election{{"guarded", guarded}}
+
 // Task is a job of tasks.
 type Task struct {
 	Name string
@@ -107,7 +110,7 @@ var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}, {"rer
 
 // Elect does the jobs of elections that are chosen, one peer after the other.
 func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
-	for _, j := range slices.Concat(Elections, Synced) {
+	for _, j := range slices.Concat(Elections, Synced, Guards) {
 		for _, p := range elect.Peers {
 			if ctx.Err() == nil && chosen(j.Name, p.Name) {
 				r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
