@@ -35,10 +35,13 @@ import (
 )
 
 func main() {
-	proc.Serve(map[string]proc.Kind{stores.Kind: stores.Serve, elect.Kind: elect.Serve, elect.GuardedKind: elect.ServeGuarded, queue.Kind: queue.Serve})
+	proc.Serve(map[string]proc.Kind{
+		stores.Kind: stores.Serve, elect.Kind: elect.Serve, elect.GuardedKind: elect.ServeGuarded, queue.Kind: queue.Serve,
+	})
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
-	only := flag.String("jobs", "", "only these jobs, separated by commas; elections, synced, guards and tasks are all of theirs")
+	only := flag.String("jobs", "",
+		"only these jobs, separated by commas; elections, synced, guards and tasks are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as it says")
 	out := flag.String("out", "peers.csv", "the file of rows")

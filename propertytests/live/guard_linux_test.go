@@ -27,7 +27,9 @@ import (
 var guardCycles = flag.Int("live.guard", 9, "how many processes under a guard end in some way")
 
 // guardedEnds are the ways in which a process under a guard ends.
-var guardedEnds = []string{"kill", "grandchild", "abort", "panic", "exit", "closed", "exec", "main thread", "out of memory"}
+var guardedEnds = []string{
+	"kill", "grandchild", "abort", "panic", "exit", "closed", "exec", "main thread", "out of memory",
+}
 
 // guardedRun is one process under a guard.
 type guardedRun struct {
