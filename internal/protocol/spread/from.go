@@ -186,12 +186,15 @@ func (p *Picture[P, R]) may(r *view.Role[P, R]) (may *May, of bool) {
 	}
 	places := make([]place, 0, len(r.Candidates))
 	for _, peer := range r.Candidates {
-		m, ok := p.seat[peer]
-		if !ok || !p.spreads(r, m) {
+		m, in := p.seat[peer]
+		if !in {
+			continue
+		}
+		said, ok := peer.Member.Candidacy(r.Name)
+		if !ok || !said.Spread || said.Group != p.Name {
 			continue
 		}
 		p.takes[m] = true
-		said := peer.Member.Roles[r.Name]
 		places = append(places, place{m, said.Priority, said.Eligible})
 	}
 	slices.SortFunc(places, func(a, b place) int { return a.m - b.m })
