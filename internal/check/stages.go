@@ -56,7 +56,8 @@ var stages = []stage{
 	{name: "realtime", atOnce: true, waits: true, steps: always(
 		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
 		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
-			"./assign ./internal/natstest/... ./fencing ./propertytests/campaign/cycles ./cmd/rolectl/..."},
+			"./assign ./internal/natstest/... ./fencing ./propertytests/campaign/cycles " +
+			"./propertytests/live/shards ./cmd/rolectl/..."},
 	)},
 	one("play", always(plays()...)),
 	// Every file but those that the tag excludes, which vet sees.

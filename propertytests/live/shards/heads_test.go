@@ -24,12 +24,13 @@ type heads struct {
 	leads  map[string]string // by role
 	moved  map[string]int    // by role: how often it has another leader than before
 	writes int
-	other  int // writes of other keys
+	other  int             // writes of other keys
+	opened map[string]bool // sessions, by their nonces
 }
 
 func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 	t.Helper()
-	l := &heads{shards: shards, leads: map[string]string{}, moved: map[string]int{}}
+	l := &heads{shards: shards, leads: map[string]string{}, moved: map[string]int{}, opened: map[string]bool{}}
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -58,12 +59,15 @@ func (l *heads) read(m jetstream.Msg) {
 	defer l.mu.Unlock()
 	key := strings.TrimPrefix(m.Subject(), "$KV."+bucket+".")
 	kind, _, name := record.ParseKey(key)
+	e := record.Decode(key, m.Data(), 1, len(m.Data()) == 0, time.Minute)
+	if kind == record.KindLease && e.Lease.Alive() {
+		l.opened[e.Lease.Nonce] = true
+	}
 	if kind != record.KindRole {
 		l.other++
 		return
 	}
 	l.writes++
-	e := record.Decode(key, m.Data(), 1, len(m.Data()) == 0, time.Minute)
 	switch {
 	case e.Form != record.FormRecord || e.Role.Vacant:
 		return
@@ -113,6 +117,13 @@ func (l *heads) written() (shards, other int) {
 	shards, other = l.writes, l.other
 	l.writes, l.other = 0, 0
 	return shards, other
+}
+
+// sessions is how many there were.
+func (l *heads) sessions() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.opened)
 }
 
 // names are instance ids.

@@ -29,6 +29,7 @@ type company struct {
 	t       *testing.T
 	url     string
 	running map[string]*exec.Cmd
+	starts  int
 	heads   *heads
 }
 
@@ -42,6 +43,7 @@ func (f *company) start(name string) {
 		f.t.Fatal(err)
 	}
 	f.running[name] = cmd
+	f.starts++
 }
 
 // end ends a process, and waits for it.
@@ -114,13 +116,22 @@ func TestSpreadProcesses(t *testing.T) {
 	each := float64(moves) / float64(*shards)
 	t.Logf("all restarted within %v: %.2f moves a shard, at most %d of one", time.Since(began).Round(time.Second), each,
 		most)
-	if each > 2.2 || most > 8 {
+	if f.calm() && (each > 2.2 || most > 8) {
 		t.Errorf("%.2f moves a shard, at most %d of one, want 2.2 and 8", each, most)
 	}
 	f.rests()
 	for _, name := range slices.Backward(all) {
 		f.end(name, syscall.SIGTERM)
 	}
+}
+
+// calm reports whether no process lost its session, as on a busy machine: that moves shards too.
+func (f *company) calm() bool {
+	n := f.heads.sessions()
+	if n > f.starts {
+		f.t.Logf("%d sessions of %d starts: moves do not count", n, f.starts)
+	}
+	return n == f.starts
 }
 
 // rests counts what is written while nothing happens.
@@ -131,7 +142,7 @@ func (f *company) rests() {
 	time.Sleep(*rest)
 	writes, other := f.heads.written()
 	f.t.Logf("at rest for %v: %d writes about shards, %d others", *rest, writes, other)
-	if moves, _ := f.heads.moves(); moves > 0 {
+	if moves, _ := f.heads.moves(); moves > 0 && f.calm() {
 		f.t.Errorf("%d moves at rest", moves)
 	}
 }
