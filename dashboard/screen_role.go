@@ -74,6 +74,12 @@ func (r *roleNow) line(p *picture) (all []place) {
 			all[0].Why = "holds the role, and no heartbeat is seen"
 		}
 	}
+	tier := 0
+	for _, c := range info.Candidates {
+		if c.Instance == info.Leader {
+			tier = c.Tier
+		}
+	}
 	for _, c := range info.Candidates {
 		if eligible[c.Instance] {
 			continue
@@ -84,6 +90,8 @@ func (r *roleNow) line(p *picture) (all []place) {
 		}
 		why := "in line by priority, then by the age of its session"
 		switch {
+		case c.Tier != tier && r.Led():
+			why = "in line by its zone"
 		case info.Vacant && c.Instance == info.Next:
 			why = "the last leader has handed the role to it"
 		case info.Vacant && c.Instance == info.By:

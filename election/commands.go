@@ -86,7 +86,8 @@ func (s *Session) validate(ctx context.Context, role string, term, epoch uint64)
 func (s *Session) join(e *Election) {
 	if !s.box.Put(message{event: protocol.Join{Role: protocol.RoleConfig{
 		Name: e.cfg.Role, Priority: int32(e.cfg.Priority), Takeover: e.cfg.AllowPriorityTakeover,
-		VacateUndrained: e.cfg.VacateUndrained, Spread: e.cfg.Spread, Group: e.cfg.Group, Apart: e.cfg.Apart,
+		VacateUndrained: e.cfg.VacateUndrained, Zones: e.cfg.Zones, ZonesOnly: e.cfg.ZonesOnly,
+		FailBack: e.cfg.FailBackAfter, Spread: e.cfg.Spread, Group: e.cfg.Group, Apart: e.cfg.Apart,
 	}}, run: func(m *protocol.Machine, _ record.Now) {
 		r := m.View().Role(e.cfg.Role)
 		leader := m.View().Leader(r)

@@ -19,6 +19,7 @@ var (
 	ErrSessionLost  = errors.New("election: session lost: no heartbeat was acknowledged and seen in time")
 	ErrSteppedDown  = errors.New("election: stepped down")
 	ErrBalanced     = errors.New("election: given to a process that leads fewer roles")
+	ErrFailedBack   = errors.New("election: given back to a better zone")
 	ErrOutranked    = errors.New("election: handed over to a candidate of higher priority")
 	ErrTransferred  = errors.New("election: transferred on request")
 	ErrEvicted      = errors.New("election: the role's record was changed by somebody else")
@@ -188,6 +189,7 @@ var causes = map[protocol.Cause]error{
 	protocol.WorkReturned:  ErrWorkEnded,
 	protocol.WorkFailed:    ErrWorkEnded,
 	protocol.Balanced:      ErrBalanced,
+	protocol.FailedBack:    ErrFailedBack,
 }
 
 var answers = map[error]error{

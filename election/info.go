@@ -10,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/spread"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 var leaderships = map[view.Leadership]Leadership{
@@ -65,9 +66,19 @@ func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Ca
 	line := v.Order(now, r)
 	all := make([]Candidate, len(line))
 	for i, c := range line {
-		all[i] = Candidate{c.Instance, c.Session, int(c.Priority), c.Takeover}
+		all[i] = Candidate{
+			c.Instance, c.Session, int(zone.Priority(c.Tier, c.Priority)), c.Takeover, zoneOf(v, c.Instance), int(c.Tier),
+		}
 	}
 	return all
+}
+
+// zoneOf is where a candidate is, as its member record says.
+func zoneOf(v *protocol.View, instance string) string {
+	if p := v.Peer(peer(instance, false)); p != nil && p.Member != nil {
+		return p.Member.Zone
+	}
+	return ""
 }
 
 // roleInfos are the roles that have a record or a candidate, by name, and those that left when they

@@ -77,6 +77,9 @@ func candidacySize(c RoleConfig) int {
 	size := len(c.Role) + 4 + encodedSize(record.Candidacy{
 		Priority: int32(c.Priority), Takeover: c.AllowPriorityTakeover, Spread: c.Spread, Group: c.Group,
 	})
+	if len(c.Zones) > 0 {
+		size += len(`,"tier":100`) + len("104857600")
+	}
 	if len(c.Apart) > 0 {
 		size += len(c.Role) + 4 + encodedSize(c.Apart)
 	}

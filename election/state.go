@@ -57,6 +57,10 @@ type Candidate struct {
 	Session  uint64 `json:"session"`
 	Priority int    `json:"priority"`
 	Takeover bool   `json:"takeover,omitempty"`
+	// Zone is where it is, "" if it does not say. Tier is where that comes in the Zones of the role:
+	// the higher, the sooner; 0 is any other zone, -1 one that is drained.
+	Zone string `json:"zone,omitempty"`
+	Tier int    `json:"tier,omitempty"`
 }
 
 // Leadership is what a process sees of the leader of a role. It promises nothing: a leader whose

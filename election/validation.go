@@ -18,6 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // ConfigError is one fault of a configuration. All faults of one are joined: errors.As finds the
@@ -150,6 +151,7 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	f.check(c.ValidationInterval == 0 || c.ValidationInterval >= heartbeat, "ValidationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.ValidationInterval, heartbeat)
 	c.validateSpread(&f)
+	c.validateZones(&f)
 	f.atMost("ValidationInterval", c.ValidationInterval, protocol.MaxDuration)
 	return errors.Join(f...)
 }
@@ -166,6 +168,22 @@ func (c RoleConfig) validateSpread(f *faults) {
 		f.check(naming.Valid(other), "Apart", "%q is not a name of a role: %s", other, nameRule)
 		f.check(!slices.Contains(c.Apart[:i], other), "Apart", "role %q is there twice: name it once", other)
 	}
+}
+
+func (c RoleConfig) validateZones(f *faults) {
+	f.check(len(c.Zones) <= zone.MaxZones, "Zones", "%d zones: name %d at most", len(c.Zones), zone.MaxZones)
+	for i, name := range c.Zones {
+		f.check(naming.Valid(name), "Zones", "%q is not a valid name of a zone: %s", name, nameRule)
+		f.check(!slices.Contains(c.Zones[:i], name), "Zones", "zone %q is there twice: name it once", name)
+	}
+	f.check(len(c.Zones) == 0 || -zone.MaxPriority <= c.Priority && c.Priority <= zone.MaxPriority, "Priority",
+		"%d: a role with Zones has one of %d to %d", c.Priority, -zone.MaxPriority, zone.MaxPriority)
+	f.check(!c.ZonesOnly || len(c.Zones) > 0, "ZonesOnly", "role %q names no Zones, so nobody could lead it: name some",
+		c.Role)
+	f.check(c.FailBackAfter == 0 || len(c.Zones) > 0, "FailBackAfter",
+		"role %q names no Zones, so none is better: name some, or leave it out", c.Role)
+	f.check(c.FailBackAfter >= 0, "FailBackAfter", "%v: use a positive duration, or 0 for never", c.FailBackAfter)
+	f.atMost("FailBackAfter", c.FailBackAfter, protocol.MaxDuration)
 }
 
 // Validate returns every fault of both parts.

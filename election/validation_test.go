@@ -56,6 +56,39 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 			`election: Zone: "d c" is not a valid name of a zone: use letters, digits, - _ = / and dots, at most 200 bytes, ` +
 				`no dot at the ends`,
 		},
+		"a priority that outweighs a zone": {
+			role(func(c *election.RoleConfig) { c.Zones, c.Priority = []string{"dc1"}, 1<<19 }),
+			`election: Priority: 524288: a role with Zones has one of -524287 to 524287`,
+		},
+		"a zone with a space": {
+			role(func(c *election.RoleConfig) { c.Zones = []string{"d c"} }),
+			`election: Zones: "d c" is not a valid name of a zone: use letters, digits, - _ = / and dots, at most 200 bytes, ` +
+				`no dot at the ends`,
+		},
+		"a zone twice": {
+			role(func(c *election.RoleConfig) { c.Zones = []string{"dc1", "dc2", "dc1"} }),
+			`election: Zones: zone "dc1" is there twice: name it once`,
+		},
+		"too many zones": {
+			role(func(c *election.RoleConfig) {
+				for i := range 101 {
+					c.Zones = append(c.Zones, fmt.Sprint(i))
+				}
+			}),
+			`election: Zones: 101 zones: name 100 at most`,
+		},
+		"only in no zone": {
+			role(func(c *election.RoleConfig) { c.ZonesOnly = true }),
+			`election: ZonesOnly: role "scheduler" names no Zones, so nobody could lead it: name some`,
+		},
+		"back to no zone": {
+			role(func(c *election.RoleConfig) { c.FailBackAfter = time.Minute }),
+			`election: FailBackAfter: role "scheduler" names no Zones, so none is better: name some, or leave it out`,
+		},
+		"back before it began": {
+			role(func(c *election.RoleConfig) { c.Zones, c.FailBackAfter = []string{"dc1"}, -time.Second }),
+			`election: FailBackAfter: -1s: use a positive duration, or 0 for never`,
+		},
 		"no role": {
 			role(func(c *election.RoleConfig) { c.Role = "" }), `election: Role: "" ` + name,
 		},

@@ -147,6 +147,18 @@ type Role struct {
 	// effects apart.
 	VacateUndrained bool
 
+	// Zones are the zones in which the role is to be led, the best one first. A process in an earlier
+	// zone claims before those in a later one, and all other processes come last. Within one zone
+	// Priority decides, which is -524287 to 524287 then. All processes should name the same zones, 100
+	// at most. Default: zones mean nothing for this role.
+	Zones []string
+	// ZonesOnly has nobody outside Zones lead the role, also if nobody else is there.
+	ZonesOnly bool
+	// FailBackAfter is for how long a process in a better zone must have been alive before this
+	// process hands the role to it. It doubles with each hand-over that did not last as long, up to an
+	// hour. It needs Zones. Default 0: the role stays; maximum a year.
+	FailBackAfter time.Duration
+
 	// Spread has the roles of one Group led evenly by the processes that take part in them: each
 	// leads its share by Config.Capacity, or one more. When a process joins, leaders give roles away,
 	// a few at a time and none twice within a TTL. The roles of a process that has ended are dealt
@@ -222,7 +234,8 @@ func (c Config) log() *logSink {
 func (r Role) campaign() election.RoleConfig {
 	return election.RoleConfig{
 		Role: r.Name, Priority: r.Priority, AllowPriorityTakeover: r.AllowPriorityTakeover,
-		VacateUndrained: r.VacateUndrained, Spread: r.Spread, Group: r.Group, Shards: max(r.shards, 0), Apart: r.Apart,
+		VacateUndrained: r.VacateUndrained, Zones: r.Zones, ZonesOnly: r.ZonesOnly,
+		FailBackAfter: r.FailBackAfter, Spread: r.Spread, Group: r.Group, Shards: max(r.shards, 0), Apart: r.Apart,
 		OnLeaderChange: r.OnLeaderChange, Health: r.Health, MaxConsecutiveFailures: r.MaxConsecutiveFailures,
 		ValidationInterval: r.ValidationInterval,
 	}

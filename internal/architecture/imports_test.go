@@ -22,10 +22,12 @@ var allowed = map[string][]string{
 	"internal/naming": {},
 	"internal/protocol": {
 		"internal/naming", "internal/protocol/record", "internal/protocol/spread", "internal/protocol/view",
+		"internal/protocol/zone",
 	},
 	"internal/protocol/record": {"internal/naming"},
 	"internal/protocol/view":   {"internal/protocol/record"},
 	"internal/protocol/spread": {"internal/protocol/record", "internal/protocol/view"},
+	"internal/protocol/zone":   {"internal/protocol/record"},
 	"internal/protocol/ending": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/tasks": {
 		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
@@ -71,7 +73,7 @@ var allowed = map[string][]string{
 		"event", "fencing", "internal/bridge", "internal/clock", "internal/guardlink",
 		"internal/mailbox",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
-		"internal/protocol/spread", "internal/protocol/view", "internal/shardcount",
+		"internal/protocol/spread", "internal/protocol/view", "internal/protocol/zone", "internal/shardcount",
 	},
 	"discovery": {},
 	"roles": {
@@ -203,7 +205,8 @@ var only = map[string][]string{
 // pure packages have no I/O, no clock and no concurrency of their own.
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/spread",
-	"internal/protocol/view", "internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gaps",
+	"internal/protocol/view", "internal/protocol/zone",
+	"internal/protocol/tasks", "internal/protocol/tasks/frame", "internal/protocol/tasks/gaps",
 	"internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
 	"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 	"internal/protocol/tasks/streamclock",

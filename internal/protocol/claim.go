@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // claim is a write of ours that would make us the leader, from its first sending until the watch or
@@ -13,7 +14,8 @@ import (
 type claim struct {
 	expect uint64
 	token  string
-	handed bool           // the vacancy named us as next
+	handed bool // the vacancy named us as next
+	backs  zone.History
 	former record.Instant // the last sign of the former leader, Never: none was seen
 	sent   record.Instant // when it was first sent, on the observer's scale
 	alone  bool           // what became of it together with others is not known: it goes alone from now on
@@ -92,6 +94,7 @@ func (m *Machine) tryClaim(r *role) {
 		expect: standing(r.Form, r.Revision), token: m.cfg.NewID(), former: view.Never, sent: m.now.Observer,
 		handed: r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next == m.cfg.Instance,
 	}
+	r.claim.backs = m.failBacks(r, r.claim.handed)
 	if last, ok := m.view.LastSign(r.RoleView); ok {
 		r.claim.former = last
 	}
@@ -105,6 +108,7 @@ func (m *Machine) sendClaim(r *role) {
 	rec := record.Role{
 		V: record.Version, TTLms: m.cfg.TTL.Milliseconds(),
 		ID: m.cfg.Instance, Session: m.lease.number, Token: r.claim.token, Key: m.cfg.Key, Priority: r.priority,
+		FailBacks: r.claim.backs.Failed, FailedBack: r.claim.backs.Back,
 	}
 	r.Notes.inflight = true
 	send := m.put
@@ -205,7 +209,7 @@ func (m *Machine) turnDelay(r *role) time.Duration {
 		return m.dealtDelay(r)
 	}
 	rank, all, handed := 0, 0, time.Duration(0)
-	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Priority: r.priority, Takeover: r.takeover}
+	me := view.Contender{Instance: m.cfg.Instance, Session: m.lease.number, Tier: r.tier, Priority: r.rank}
 	for _, p := range r.Candidates {
 		if p == m.self {
 			continue

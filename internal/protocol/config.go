@@ -74,6 +74,10 @@ type RoleConfig struct {
 	Takeover        bool
 	VacateUndrained bool // give the role away although the work of the last term has not returned
 
+	Zones     []string      // the order of its tiers
+	ZonesOnly bool          // nobody leads it elsewhere
+	FailBack  time.Duration // for so long a better tier is there before it is given the role; 0: never
+
 	Spread bool     // lead it evenly with the other roles of its group
 	Group  string   // among which the loads are even
 	Apart  []string // roles that we should not lead beside it, if somebody else may

@@ -17,11 +17,12 @@ const (
 	WorkReturned // the work function returned nil while it led
 	WorkFailed   // it returned an error, or panicked
 	Balanced     // given to a member that leads fewer
+	FailedBack   // given to a better zone, which has been there for long enough
 )
 
 var causes = [...]string{
 	"", "session lost", "stepped down", "outranked", "transferred", "evicted", "unhealthy", "disconnected", "closed",
-	"work returned", "work failed", "balanced",
+	"work returned", "work failed", "balanced", "failed back",
 }
 
 func (c Cause) String() string { return causes[c] }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // handover is a leader's part in giving its role to somebody better, or to somebody named. It is
@@ -29,6 +30,7 @@ func (m *Machine) considerHandover(r *role) {
 	if h.target != "" {
 		return
 	}
+	m.notePresent(r)
 	rival, later := m.challenger(r)
 	switch {
 	case rival == "":
@@ -43,7 +45,75 @@ func (m *Machine) considerHandover(r *role) {
 		m.wakeRole(r.RoleView, due)
 		return
 	}
-	m.askReady(r, rival, Outranked, 0)
+	cause := Outranked
+	if _, better := r.term.present.Since(rival); better {
+		cause = FailedBack
+	}
+	m.askReady(r, rival, cause, 0)
+}
+
+// outranks reports whether a candidate is to lead r in our place (P). Of a better tier it must have
+// been there for a while (FailBackAfter); that is looked at again at due.
+func (m *Machine) outranks(r *role, p *PeerView, said *record.Candidacy) (yes bool, due record.Instant) {
+	switch {
+	case said.Tier < r.tier:
+		return false, view.Never
+	case said.Tier == r.tier:
+		return said.TakesOver() && said.Priority > r.rank, view.Never
+	case r.failBack == 0:
+		return false, view.Never
+	}
+	since, ok := r.term.present.Since(p.Peer.Instance)
+	if !ok {
+		return false, view.Never
+	}
+	due = since.Add(backsOf(&r.Role).Wait(r.failBack))
+	return m.now.Observer >= due, due
+}
+
+// notePresent notes which candidates of better tiers are there.
+func (m *Machine) notePresent(r *role) {
+	if r.failBack == 0 {
+		return
+	}
+	var there []zone.Candidate
+	for _, p := range r.Candidates {
+		if said, ok := p.Member.Candidacy(r.Name); p == m.self || !ok || said.Tier <= r.tier {
+			continue
+		}
+		if c, ok := m.view.Contender(m.now.Observer, r.Name, p); ok {
+			there = append(there, zone.Candidate{Instance: c.Instance, Session: c.Session, Since: p.EndSeen})
+		}
+	}
+	r.term.present.Update(m.now.Observer, there)
+}
+
+func backsOf(rec *record.Role) zone.History {
+	return zone.History{Failed: rec.FailBacks, Back: rec.FailedBack}
+}
+
+// failBacks is the history of fail-backs that a claim carries on. How long a dead leader has led at
+// least, we know by when we saw its claim.
+func (m *Machine) failBacks(r *role, handed bool) zone.History {
+	switch {
+	case r.Held():
+		return backsOf(&r.Role).Ended(m.now.Observer.Sub(r.Seen), r.failBack)
+	case r.Form == record.FormRecord:
+		return backsOf(&r.Role).Claimed(handed)
+	}
+	return zone.History{}
+}
+
+// ownFailBacks is that history when we give a role up.
+func (m *Machine) ownFailBacks(rv *RoleView) zone.History {
+	h, r := backsOf(&rv.Role), rv.Notes.mine
+	if r == nil || r.term == nil {
+		return h.Ended(0, 0)
+	}
+	if h = h.Ended(r.term.ended.Sub(r.term.began), r.failBack); r.term.cause == FailedBack {
+		h = h.Given()
+	}
+	return h
 }
 
 // challenger is the best of those that outrank us and take over. An instance that has declined
@@ -64,7 +134,11 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 	var best view.Contender
 	for _, p := range r.Candidates {
 		said, ok := p.Member.Candidacy(r.Name)
-		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) || !said.Takeover || said.Priority <= r.priority {
+		if p == m.self || !ok || slices.Contains(but, p.Peer.Instance) {
+			continue
+		}
+		if yes, due := m.outranks(r, p, &said); !yes {
+			m.wakeRole(r.RoleView, due)
 			continue
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)

@@ -47,7 +47,8 @@ func (m *Machine) writeMember() {
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
 			rec.Roles[rv.Name] = record.Candidacy{
-				Priority: r.priority, Takeover: r.takeover, Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName,
+				Priority: r.rank, Takeover: r.takeover && len(r.zones) == 0, Over: r.takeover && len(r.zones) > 0, Tier: r.tier,
+				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName,
 			}
 			if len(r.apart) > 0 {
 				if rec.Apart == nil {

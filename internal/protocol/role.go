@@ -1,8 +1,11 @@
 package protocol
 
 import (
+	"time"
+
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // role is our part in one role: how we take part, and the claim or the term we have.
@@ -10,6 +13,12 @@ type role struct {
 	*RoleView
 
 	priority  int32
+	tier      int32 // of our zone
+	rank      int32 // within all tiers
+	zones     []string
+	zonesOnly bool
+	failBack  time.Duration
+	barred    bool // our zone may not lead it
 	takeover  bool
 	undrained bool // may be given away although the work of the last term has not returned
 
@@ -65,7 +74,10 @@ func (j Join) apply(m *Machine) {
 	r := &role{
 		RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained,
 		advertised: !m.closing.asked, groupName: j.Role.Group, apart: j.Role.Apart,
+		zones: j.Role.Zones, zonesOnly: j.Role.ZonesOnly, failBack: j.Role.FailBack,
 	}
+	m.rankRole(r)
+	r.advertised = r.advertised && !r.barred
 	if j.Role.Spread {
 		r.group = m.groupOf(j.Role.Group)
 	}
@@ -76,6 +88,13 @@ func (j Join) apply(m *Machine) {
 	rv.Notes.mine = r
 	m.touchMember()
 	m.touchRole(rv)
+}
+
+// rankRole computes where we come in the order of a role.
+func (m *Machine) rankRole(r *role) {
+	r.tier = zone.Tier(r.zones, m.cfg.Zone, false)
+	r.rank = zone.Rank(r.tier, r.priority)
+	r.barred = r.zonesOnly && r.tier <= zone.Last
 }
 
 // replace hands the term or the claim of a role that was leaving to its new configuration.
@@ -113,7 +132,7 @@ func (r *role) eligible(now record.Instant) bool {
 	if r.term != nil && r.term.stuck && !r.term.drained {
 		return false
 	}
-	return !r.paused && !r.unhealthy && r.leaving == nil && now >= r.coolUntil
+	return !r.paused && !r.unhealthy && !r.barred && r.leaving == nil && now >= r.coolUntil
 }
 
 // reconcileRole does what the rules ask for about one role. It looks at what stands in the view and

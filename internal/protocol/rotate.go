@@ -19,6 +19,9 @@ func (m *Machine) considerRotation(r *role) {
 		}
 		rec := r.Role
 		rec.Token = t.rotating
+		if backs := backsOf(&rec).Ended(m.now.Observer.Sub(t.began), r.failBack); backs.Failed == 0 { // it has lasted
+			rec.FailBacks, rec.FailedBack = 0, false
+		}
 		task.inflight = true
 		m.put(pending{
 			purpose: forRotate, role: r.RoleView, expect: t.epoch, stood: t.epoch,

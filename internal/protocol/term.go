@@ -3,6 +3,7 @@ package protocol
 import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // term is one period of leadership, from winning the role to the moment it is given away. It ends
@@ -30,7 +31,8 @@ type term struct {
 
 	rotatingSince record.Instant // observer's scale
 	handover      handover
-	waiting       []CommandID // told when it is over
+	present       zone.Present // the candidates of better tiers
+	waiting       []CommandID  // told when it is over
 }
 
 func (t *term) leading() bool { return t.cause == 0 }
@@ -208,8 +210,10 @@ func (m *Machine) present(instance string) string {
 }
 
 func (m *Machine) vacate(rv *RoleView, reason, next string, forced bool) {
+	backs := m.ownFailBacks(rv)
 	m.giveUp(rv, record.Role{
 		V: record.Version, TTLms: rv.Role.TTLms, Vacant: true, By: m.cfg.Instance, Reason: reason, Next: next, Forced: forced,
+		FailBacks: backs.Failed, FailedBack: backs.Back,
 	})
 }
 

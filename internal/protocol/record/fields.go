@@ -1,5 +1,7 @@
 package record
 
+import "math"
+
 func (l *Lease) clear()    { *l = Lease{} }
 func (i *IdleBeat) clear() { *i = IdleBeat{} }
 func (r *Role) clear()     { *r = Role{} }
@@ -83,6 +85,13 @@ func (r *Role) set(field []byte, v scalar) bool {
 		return v.text(&r.Reason)
 	case "next":
 		return v.text(&r.Next)
+	case "fail_backs":
+		var n uint32
+		ok := v.uint32(&n) && n <= math.MaxUint8
+		r.FailBacks = uint8(n)
+		return ok
+	case "failed_back":
+		return v.bool(&r.FailedBack)
 	}
 	return false
 }

@@ -20,7 +20,7 @@ func TestFlatRecordsArePlain(t *testing.T) {
 		&IdleBeat{V: 1, Session: 7, Nonce: "n", Lease: 9, Beat: 3, TTLms: 10_000},
 		&Role{
 			V: 1, TTLms: 1, ID: "a.b", Session: 7, Token: "t", Key: "k", Priority: 1<<31 - 1, Vacant: true, Forced: true,
-			By: "a", Reason: "stepped down", Next: "b",
+			By: "a", Reason: "stepped down", Next: "b", FailBacks: 255, FailedBack: true,
 		},
 	} {
 		for i := range reflect.ValueOf(want).Elem().NumField() {
@@ -42,7 +42,7 @@ func TestFlatLeavesOtherForms(t *testing.T) {
 		"", "{", "null", "[]", `{"v":1`, `{"v":1,}`, `{"v":1}}`, `{"v":1} `, `{"v": 1}`, `{"V":1}`, `{"v":01}`, `{"v":-1}`, `{"v":1.0}`,
 		`{"v":1e0}`, `{"v":null}`, `{"v":"1"}`, `{"v":1,"more":1}`, `{"v":1,"session":18446744073709551616}`,
 		`{"v":1,"ttl_ms":9223372036854775808}`, `{"v":1,"nonce":"\u0061"}`, "{\"v\":1,\"nonce\":\"\xff\"}", `{"v":1,"nonce":"é"}`,
-		`{"v":1,"session":tru}`, `{"v":1,"nonce":true}`, `{"v":4294967296}`,
+		`{"v":1,"session":tru}`, `{"v":1,"fail_backs":256}`, `{"v":1,"nonce":true}`, `{"v":4294967296}`,
 	} {
 		for _, to := range flats() {
 			if readFlat([]byte(text), to) || !reflect.ValueOf(to).Elem().IsZero() {

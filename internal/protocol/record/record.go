@@ -85,7 +85,15 @@ type Candidacy struct {
 	// Others never move, and count as load of their group.
 	Spread bool   `json:"spread,omitempty"`
 	Group  string `json:"group,omitempty"`
+	// Tier is where its zone comes in the order of the role: the higher, the sooner. Priority is the
+	// rank within all tiers then. Of a role with zones it says Over instead of Takeover: members that
+	// know no tiers would hand the role to another tier at once.
+	Tier int32 `json:"tier,omitempty"`
+	Over bool  `json:"over,omitempty"`
 }
+
+// TakesOver reports whether a leader of lower priority in the same tier is to hand over to it.
+func (c *Candidacy) TakesOver() bool { return c.Takeover || c.Over }
 
 // Workplace is what a member offers in one namespace of tasks.
 type Workplace struct {
@@ -134,6 +142,10 @@ type Role struct {
 	Priority int32 `json:"priority,omitempty"`
 	Vacant   bool  `json:"vacant,omitempty"`
 	Forced   bool  `json:"forced,omitempty"`
+	// FailBacks is how many hand-overs to a better zone did not last, in a row. FailedBack says that
+	// the term began with one, or is about to.
+	FailBacks  uint8 `json:"fail_backs,omitempty"`
+	FailedBack bool  `json:"failed_back,omitempty"`
 
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`

@@ -11,13 +11,14 @@ import (
 type Contender struct {
 	Instance string
 	Session  uint64
-	Priority int32
+	Tier     int32
+	Priority int32 // its rank within all tiers
 	Takeover bool
 }
 
 // Order is the order in which live, eligible candidates claim a role that falls vacant now: the
-// hinted one, then by priority, then by age of the session; the one that just vacated comes last.
-// It is a matter of delay only, never of safety.
+// hinted one, then by tier and priority, then by age of the session; the one that just vacated
+// comes last. It is a matter of delay only, never of safety.
 func (v *View[P, R]) Order(now record.Instant, r *Role[P, R]) []Contender {
 	var line []Contender
 	for _, p := range r.Candidates {
@@ -48,7 +49,7 @@ func (v *View[P, R]) Contender(now record.Instant, role string, p *Peer[P, R]) (
 		p.Peer.Class != record.Candidate {
 		return c, false
 	}
-	return Contender{p.Peer.Instance, p.Session(), said.Priority, said.Takeover}, true
+	return Contender{p.Peer.Instance, p.Session(), said.Tier, said.Priority, said.TakesOver()}, true
 }
 
 func CompareContenders(rec *record.Role, a, b Contender) int {
@@ -57,6 +58,7 @@ func CompareContenders(rec *record.Role, a, b Contender) int {
 	return cmp.Or(
 		cmp.Compare(last(a), last(b)),
 		cmp.Compare(hinted(a), hinted(b)),
+		cmp.Compare(b.Tier, a.Tier),
 		cmp.Compare(b.Priority, a.Priority),
 		cmp.Compare(a.Session, b.Session),
 	)

@@ -281,7 +281,7 @@ func (w *world) settled(role string) string {
 	}
 	for _, p := range w.members {
 		t := p.work[role]
-		if p.alive && p.joined[role] && p.plan.Takeover && p.priority(role) > leader.priority(role) &&
+		if p.alive && p.joined[role] && p.outranks(leader, role) &&
 			(t == nil || t.drained) && !w.declines(p, role) {
 			return role + " is led by " + leader.String() + " and not by " + p.String()
 		}
@@ -333,7 +333,7 @@ func (w *world) bound() time.Duration {
 	if w.lostAt > 0 {
 		return 100*time.Second + 3*view.BackPatience
 	}
-	return 100 * time.Second
+	return 100*time.Second + w.waitsForZones()
 }
 
 const (

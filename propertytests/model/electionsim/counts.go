@@ -50,6 +50,7 @@ type Counts struct {
 	Woken                               int // told that they follow in a role
 	// roles given away for the sake of balance, and how many that had to be; roles told of as unplaced
 	Moves, LeastMoves, Unplaced int
+	FailBacks, FlappedBack      int // to better zones; those that did not last
 	Drifting                    int // schedules in which two clocks drift apart by 15 % or more
 	Seconds                     int // of virtual time
 	Faults, Causes              map[string]int
@@ -158,6 +159,8 @@ func (c *Counts) Add(d Counts) {
 		{&c.Moves, d.Moves},
 		{&c.LeastMoves, d.LeastMoves},
 		{&c.Unplaced, d.Unplaced},
+		{&c.FailBacks, d.FailBacks},
+		{&c.FlappedBack, d.FlappedBack},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},
 	} {

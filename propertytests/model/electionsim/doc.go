@@ -27,6 +27,9 @@
 //	E9  where roles are spread, after the last fault the loads are as even as the members permit, and then nothing moves;
 //	    and all schedules together move no more than a quarter more roles than the joins, ends and commands in them make
 //	    necessary
+//	E10 where a role names zones, it goes to a better zone only when the session there has been alive for as long as
+//	    the record of the role asks for, and to a worse one never by itself; that time doubles with each such hand-over
+//	    that did not last as long, whoever leads next
 //
 // Beside these: a process that is killed has stopped believing in its session, or had said that it
 // is idle while a role waited for it; whose lease says so neither begins to lead nor does any work;

@@ -40,6 +40,7 @@ func (p *process) carryOut(e protocol.Effect) {
 			w.grant(p, t, e.Token)
 		}
 	case protocol.Ask:
+		p.checkAsked(e)
 		p.ask(e)
 	case protocol.Wake:
 		p.wake(e)

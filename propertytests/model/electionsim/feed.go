@@ -170,6 +170,7 @@ func (w *world) committed(c *commit) {
 		w.after(w.between(0, 2*time.Millisecond), func() { w.expire(c.key) })
 	}
 	w.even.saw(w, c)
+	w.checkFailBacks(c)
 	w.claimUnseen(c)
 	w.doomedBy(c)
 }

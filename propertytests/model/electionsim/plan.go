@@ -20,6 +20,9 @@ type Plan struct {
 	// name.
 	Spread, Sharded bool
 	Apart           bool // the first two roles are to be led by two members
+	// The order of the zones, and for how long a better one is there before it is given a role back.
+	Zones    []string
+	FailBack time.Duration
 }
 
 // MemberPlan is one process.
@@ -35,6 +38,7 @@ type MemberPlan struct {
 
 	Capacity, MaxRoles int
 	Without            int // the roles that it takes no part in, by bits
+	Zone               string
 }
 
 // Noise is how the network and the watch treat single messages, in per mille.

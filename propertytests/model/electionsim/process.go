@@ -151,6 +151,7 @@ func (p *process) start() {
 		Grace: ttl * 3 / 5, Delta: 20 * time.Millisecond, Drain: ttl, CoolDown: ttl, Rotation: p.plan.Rotation,
 		MaxTTL: MaxTTL, Adopted: w.store.adopted, IdleFactor: 3, Retention: retention, NewID: w.newID,
 		Rand: w.rng.Float64, Capacity: p.plan.Capacity, MaxRoles: p.plan.MaxRoles,
+		Zone: p.plan.Zone,
 	}
 	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 { // else a role that is unplaced is kept for ever, by writes
 		p.cfg.Vacancy = 2 * MaxTTL
@@ -181,6 +182,7 @@ func (p *process) join(i, priority int) {
 	p.joined[roleName(i)] = true
 	role := protocol.RoleConfig{
 		Name: roleName(i), Priority: int32(priority), Takeover: p.plan.Takeover, VacateUndrained: p.plan.VacateUndrained,
+		Zones: p.w.plan.Zones, FailBack: p.w.plan.FailBack,
 	}
 	p.w.plan.spread(&role)
 	p.hand(protocol.Join{Role: role})

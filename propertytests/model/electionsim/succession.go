@@ -6,6 +6,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
 // The longest times of a message, a timer and a new watch when nothing goes wrong.
@@ -179,6 +180,107 @@ func (w *world) leader(role string) *process {
 		return nil
 	}
 	return w.members[i]
+}
+
+// tier is where a process comes in the order of the zones.
+func (p *process) tier() int32 { return zone.Tier(p.w.plan.Zones, p.plan.Zone, false) }
+
+// outranks reports whether a leader is to hand over to p in the end.
+func (p *process) outranks(leader *process, role string) bool {
+	if p.tier() != leader.tier() {
+		return p.tier() > leader.tier() && p.w.plan.FailBack > 0
+	}
+	return p.plan.Takeover && p.priority(role) > leader.priority(role)
+}
+
+// checkFailBacks: a role goes to a better zone only when the session there has been alive for as
+// long as the role's record asks for, never to a worse one by itself; and the record tells how many
+// fail-backs in a row did not last, in each version of it (E10).
+func (w *world) checkFailBacks(c *commit) {
+	past := w.store.keys[c.key]
+	if len(w.plan.Zones) == 0 || c.entry.Kind != record.KindRole || c.entry.Form != record.FormRecord || c.by == nil ||
+		len(past) < 2 || past[len(past)-2].entry.Form != record.FormRecord {
+		return
+	}
+	was, is := &past[len(past)-2].entry.Role, &c.entry.Role
+	history := zone.History{Failed: was.FailBacks, Back: was.FailedBack}
+	wait, stays := history.Wait(w.plan.FailBack), is.Session == was.Session && !is.Vacant
+	switch {
+	case was.Vacant:
+		lost := was.FailedBack && !is.Vacant && is.ID != was.Next
+		if is.FailBacks < was.FailBacks || lost && is.FailBacks == was.FailBacks {
+			w.violate("E10: %s has seen %d fail-backs that did not last, and then %s", c.key, was.FailBacks, c)
+		}
+		return
+	case is.Vacant && is.Reason == protocol.FailedBack.String():
+		if w.Counts.FailBacks++; !is.FailedBack {
+			w.violate("E10: nobody can see that %s is given back: %s", c.key, c)
+		}
+	case is.Vacant && is.Reason == protocol.Outranked.String() && is.Next != "":
+		if to := w.named(is.Next); to != nil && to.tier() != c.by.tier() {
+			w.violate("E10: %s gives %s to %s, which is in another zone", c.by, c.key, to)
+		}
+	}
+	began := c.at
+	for _, c := range slices.Backward(past[:len(past)-1]) {
+		if c.entry.Form != record.FormRecord || c.entry.Role.Session != was.Session {
+			break
+		}
+		began = c.at
+	}
+	switch soon := c.at-began < wait*3/4; {
+	case was.FailedBack && soon && !stays && is.FailBacks <= was.FailBacks:
+		w.violate("E10: a fail-back of %s lasted for %v of %v, and then %s", c.key, c.at-began, wait, c)
+	case was.FailedBack && soon && !stays:
+		w.Counts.FlappedBack++
+	case !was.FailedBack && is.FailBacks != was.FailBacks:
+		w.violate("E10: %s has seen %d fail-backs that did not last, and then %s", c.key, was.FailBacks, c)
+	}
+}
+
+// checkAsked: a leader offers its role to a better zone only when the session there has been alive
+// for so long, by its own clock.
+func (p *process) checkAsked(x protocol.Ask) {
+	w := p.w
+	to, c := w.named(x.Instance), w.store.newest(record.RoleKey(x.Request.Role))
+	if len(w.plan.Zones) == 0 || x.Request.Op != protocol.OpReady || x.Request.Balance || to == nil || to.session == 0 ||
+		c == nil || c.entry.Form != record.FormRecord || to.tier() == p.tier() {
+		return
+	}
+	opened, wait := w.store.at(to.session), zone.History{Failed: c.entry.Role.FailBacks}.Wait(w.plan.FailBack)
+	switch {
+	case to.tier() < p.tier() || w.plan.FailBack == 0:
+		w.violate("E10: %s offers %s to %s, which is in another zone", p, x.Request.Role, to)
+	case opened != nil && w.now-opened.at < p.lasts(wait):
+		w.violate("E10: %s gives %s back to %s, which has been alive for %v of %v", p, x.Request.Role, to, w.now-opened.at,
+			wait)
+	}
+}
+
+// named is the only living process of that name, nil if there are none or several.
+func (w *world) named(instance string) (only *process) {
+	for _, p := range w.members {
+		if p.alive && p.instance == instance && !p.plan.Worker {
+			if only != nil {
+				return nil
+			}
+			only = p
+		}
+	}
+	return only
+}
+
+// waitsForZones is for how long better zones may be waited for in all.
+func (w *world) waitsForZones() (all time.Duration) {
+	if w.plan.FailBack == 0 {
+		return 0
+	}
+	for i := range w.plan.Roles {
+		if c := w.store.newest(record.RoleKey(roleName(i))); c != nil {
+			all += 2 * zone.History{Failed: c.entry.Role.FailBacks}.Wait(w.plan.FailBack)
+		}
+	}
+	return all
 }
 
 // follows reports whether somebody could lead a role after p.

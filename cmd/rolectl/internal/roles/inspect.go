@@ -129,6 +129,9 @@ func (d inspection) print(p show.Printer) error {
 			name = "candidates"
 		}
 		notes := []string{fmt.Sprintf("priority %d", c.Priority), fmt.Sprintf("session %d", c.Session)}
+		if c.Zone != "" {
+			notes = append(notes, "zone "+c.Zone)
+		}
 		if c.Takeover {
 			notes = append(notes, "takes over")
 		}

@@ -1,0 +1,105 @@
+package protocol
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// inZone returns a rig in a zone that takes part in r.
+func inZone(t *testing.T, own string, role RoleConfig) *rig {
+	g := newRig(t, func(c *Config) { c.Zone = own })
+	role.Name = "r"
+	g.step(Join{role})
+	g.run(3*time.Second, nil)
+	return g
+}
+
+// TestOlderMembersDoNotTakeTiersForPriorities: an older leader hands over to a candidate that takes
+// over and has a higher priority, and knows no tiers. So nobody who publishes a tier says to it
+// that it takes over. A role without zones is told of as ever.
+func TestOlderMembersDoNotTakeTiersForPriorities(t *testing.T) {
+	for _, zones := range [][]string{nil, {"one", "two"}, {"two"}} {
+		g := inZone(t, "one", RoleConfig{Priority: 3, Takeover: true, Zones: zones})
+		said, ok := g.m.own.said.Candidacy("r")
+		if !ok || !said.TakesOver() || said.Takeover != (zones == nil) || (said.Priority > 3) != (said.Tier > 0) {
+			t.Errorf("zones %v: it says %+v", zones, said)
+		}
+	}
+}
+
+// TestZonesOnly: outside the zones of such a role nobody leads it, and says so.
+func TestZonesOnly(t *testing.T) {
+	for own, leads := range map[string]bool{"one": true, "two": true, "three": false, "": false} {
+		g := inZone(t, own, RoleConfig{Zones: []string{"one", "two"}, ZonesOnly: true})
+		said, ok := g.m.own.said.Candidacy("r")
+		if g.m.leading == 1 != leads || !ok || said.Eligible != leads {
+			t.Errorf("zone %q: leads %d roles, says %+v", own, g.m.leading, said)
+		}
+	}
+}
+
+// TestFailBackOnlyWhenAsked: without FailBackAfter a role stays where it is; with it a better tier
+// gets it after that time, and not before, whatever its priority is; a worse one never.
+func TestFailBackOnlyWhenAsked(t *testing.T) {
+	const after = 30 * time.Second
+	for name, c := range map[string]struct {
+		failBack time.Duration
+		tier     int32
+		want     bool
+	}{
+		"never": {0, 2, false}, "a better tier": {after, 2, true}, "the best tier of all": {after, 3, true},
+		"a worse tier": {after, 0, false}, "a drained one": {after, -1, false},
+	} {
+		g := inZone(t, "two", RoleConfig{Priority: 9, Zones: []string{"one", "two"}, FailBack: c.failBack})
+		if g.m.leading != 1 {
+			t.Fatal("does not lead")
+		}
+		g.joins(candidate("b"), 0, record.Candidacy{})
+		m := record.Member{V: 1, Session: g.m.view.Peer(candidate("b")).Session(), Roles: map[string]record.Candidacy{
+			"r": {Tier: c.tier, Priority: c.tier<<20 + 100, Eligible: true, Over: true},
+		}}
+		g.sees(record.MemberKey(candidate("b")), m)
+		g.run(after-time.Second, nil)
+		if early := g.asked(); len(early) > 0 {
+			t.Errorf("%s: asked %v too early", name, early)
+		}
+		g.run(20*time.Second, nil)
+		if asked := g.asked(); len(asked) > 0 != c.want {
+			t.Errorf("%s: asked %v", name, asked)
+		}
+	}
+}
+
+// TestFailBackIsCarriedOn: who claims a role after a fail-back that did not last says so, and waits
+// for twice as long before it gives the role back again.
+func TestFailBackIsCarriedOn(t *testing.T) {
+	g := newRig(t, func(c *Config) { c.Zone = "two" })
+	b := candidate("b")
+	g.joins(b, 0, record.Candidacy{})
+	session := g.m.view.Peer(b).Session()
+	g.sees(record.RoleKey("r"), record.Role{
+		V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000, FailBacks: 1, FailedBack: true,
+	})
+	g.step(Join{RoleConfig{Name: "r", Zones: []string{"one", "two"}, FailBack: 10 * time.Second}})
+	g.run(3*time.Second, nil)
+	g.sees(record.LeaseKey(b), record.Lease{V: 1, Session: session, State: record.Killed, By: "c"})
+	g.run(30*time.Second, nil)
+	if r := g.m.view.Role("r").Role; g.m.leading != 1 || r.FailBacks != 2 || r.FailedBack {
+		t.Fatalf("leads %d roles: %+v", g.m.leading, r)
+	}
+	g.joins(b, 0, record.Candidacy{})
+	said := map[string]record.Candidacy{"r": {Tier: 2, Priority: 2 << 20, Eligible: true}}
+	g.sees(record.MemberKey(b), record.Member{V: 1, Session: g.m.view.Peer(b).Session(), Roles: said})
+	g.effs = nil
+	g.run(39*time.Second, nil)
+	if early := g.asked(); len(early) > 0 {
+		t.Errorf("asked %v before 40 s", early)
+	}
+	g.run(20*time.Second, nil)
+	if asked := g.asked(); !slices.ContainsFunc(asked, func(a Ask) bool { return a.Instance == "b" }) {
+		t.Errorf("asked %v", asked)
+	}
+}

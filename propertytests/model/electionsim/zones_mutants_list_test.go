@@ -1,0 +1,62 @@
+package electionsim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// inZones is the test of roles with zones.
+var inZones = mutants.Test{
+	Run: "^TestZones$", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
+}
+
+// ranksZones is the tests of the order and of the history alone.
+var ranksZones = mutants.Test{
+	Below: []string{"internal/protocol/zone"}, Run: "^Test(Rank|RankOfAnyPriority|FailBacks|Present)$",
+	Args: beside.Args, Says: beside.Says,
+}
+
+// asksZones is the tests of one machine with zones.
+var asksZones = mutants.Test{
+	Below: beside.Below, Args: beside.Args, Says: beside.Says,
+	Run: "^Test(OlderMembersDoNotTakeTiersForPriorities|ZonesOnly|FailBackOnlyWhenAsked|FailBackIsCarriedOn)$",
+}
+
+var zones = []mutants.Mutant{
+	{Name: "zones have no order", By: &ranksZones, Edits: []mutants.Edit{
+		{"return int32(len(zones) - i)", "return int32(1 + 0*i)"},
+	}},
+	{Name: "a priority outweighs a zone", By: &ranksZones, Edits: []mutants.Edit{
+		{"max(int64(tier)<<tierBits+", "max(int64(tier)<<(tierBits-2)+"},
+	}},
+	{Name: "fail back at once", By: &inZones, Edits: []mutants.Edit{
+		{"due = since.Add(backsOf(&r.Role).Wait(r.failBack))", "due = since.Add(0 * backsOf(&r.Role).Wait(r.failBack))"},
+	}},
+	{Name: "fail-backs are not damped", By: &inZones, Edits: []mutants.Edit{
+		{"backsOf(&r.Role).Wait(r.failBack)", "r.failBack"},
+	}},
+	{Name: "fail-backs are not counted", By: &inZones, Edits: []mutants.Edit{
+		{"\tcase h.Failed < math.MaxUint8:\n\t\th.Failed++\n", "\tcase h.Failed < math.MaxUint8:\n"},
+	}},
+	{Name: "a claim forgets fail-backs", By: &inZones, Edits: []mutants.Edit{
+		{"r.claim.backs = m.failBacks(r, r.claim.handed)", "_ = m.failBacks"},
+	}},
+	{Name: "a leader that gives its role up forgets fail-backs", By: &inZones, Edits: []mutants.Edit{
+		{"\tbacks := m.ownFailBacks(rv)\n", "\tbacks := zone.History{}\n"},
+	}},
+	{Name: "another one than was meant fails back", By: &inZones, Edits: []mutants.Edit{
+		{"\tif meant {\n\t\treturn h\n\t}\n", "\tif meant || h.Back {\n\t\treturn h\n\t}\n"},
+	}},
+	{Name: "a takeover goes to any zone", By: &inZones, Edits: []mutants.Edit{
+		{
+			"\tcase said.Tier < r.tier:\n\t\treturn false, view.Never\n\tcase said.Tier == r.tier:\n",
+			"\tcase said.Tier <= r.tier || said.TakesOver():\n",
+		},
+	}},
+	{Name: "a candidate that was away counts as one that stayed", By: &ranksZones, Edits: []mutants.Edit{
+		{"\t\tcase p.begun:\n\t\t\tthere[i].Since = now\n", ""},
+	}},
+	{Name: "older members take tiers for priorities", By: &asksZones, Edits: []mutants.Edit{
+		{"Takeover: r.takeover && len(r.zones) == 0,", "Takeover: r.takeover,"},
+	}},
+	{Name: "zones that are the only ones bar nobody", By: &asksZones, Edits: []mutants.Edit{
+		{"r.barred = r.zonesOnly && r.tier <= zone.Last", "r.barred = r.zonesOnly && r.tier < zone.Drained"},
+	}},
+}
