@@ -20,6 +20,8 @@ var (
 	ErrSteppedDown  = errors.New("election: stepped down")
 	ErrBalanced     = errors.New("election: given to a process that leads fewer roles")
 	ErrFailedBack   = errors.New("election: given back to a better zone")
+	ErrZoneDrained  = errors.New("election: the zone is drained")
+	ErrRolePaused   = errors.New("election: the role is paused")
 	ErrOutranked    = errors.New("election: handed over to a candidate of higher priority")
 	ErrTransferred  = errors.New("election: transferred on request")
 	ErrEvicted      = errors.New("election: the role's record was changed by somebody else")
@@ -190,6 +192,8 @@ var causes = map[protocol.Cause]error{
 	protocol.WorkFailed:    ErrWorkEnded,
 	protocol.Balanced:      ErrBalanced,
 	protocol.FailedBack:    ErrFailedBack,
+	protocol.ZoneDrained:   ErrZoneDrained,
+	protocol.RolePaused:    ErrRolePaused,
 }
 
 var answers = map[error]error{

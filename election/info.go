@@ -286,6 +286,10 @@ func ineligible(own protocol.RoleStatus) string {
 	switch {
 	case own.Ending && own.Stuck:
 		return "stuck: " + own.Cause.String()
+	case own.Outside:
+		return "outside the zones of the role"
+	case own.Barred != 0:
+		return own.Barred.String()
 	case own.Paused:
 		return "paused"
 	case own.Unhealthy:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/internal/naming"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -111,4 +112,75 @@ func named(said string) error {
 		}
 	}
 	return fmt.Errorf("election: declined: %s", said)
+}
+
+// Steering is what an operator tells all processes about a zone or a role.
+type Steering struct {
+	// By and Reason say who wants it, and why. They are for people.
+	By, Reason string
+	// For is after how long the server ends it, so that no clock of a process matters. Default 0: when
+	// it is taken back; minimum 1 s.
+	For time.Duration
+	// Hard, of a zone, keeps its processes also from roles that nobody else could lead.
+	Hard bool
+}
+
+// ErrSteered says that somebody else has told something about the same zone or role meanwhile.
+var ErrSteered = errors.New("election: somebody else has changed it meanwhile: look again")
+
+// DrainZone has the processes of a zone lead only what nobody elsewhere can, also those that start
+// later. Leaders there hand their roles over one after the other. A role with ZonesOnly, or a zone
+// that is drained hard, is given up even if nobody else is there. It needs the permission to write
+// c.steer.zone.<zone>. Errors: ErrSteered, ErrPermission, ErrUnproven when no answer came.
+func (o *Observer) DrainZone(ctx context.Context, zone string, s Steering) error {
+	return o.tell(ctx, "zone."+zone, record.Steer{Drained: true, Hard: s.Hard}, s)
+}
+
+// UndrainZone takes DrainZone back. Roles with FailBackAfter return in their time.
+func (o *Observer) UndrainZone(ctx context.Context, zone string) error {
+	return o.tell(ctx, "zone."+zone, record.Steer{}, Steering{})
+}
+
+// PauseRole has nobody lead a role until ResumeRole. Its leader drains its work and gives it up. It
+// needs the permission to write c.steer.role.<role>. Errors as DrainZone.
+func (o *Observer) PauseRole(ctx context.Context, role string, s Steering) error {
+	return o.tell(ctx, "role."+role, record.Steer{Paused: true}, s)
+}
+
+// ResumeRole takes PauseRole back.
+func (o *Observer) ResumeRole(ctx context.Context, role string) error {
+	return o.tell(ctx, "role."+role, record.Steer{}, Steering{})
+}
+
+// tell writes what an operator tells, or, if that is nothing, removes it.
+func (o *Observer) tell(ctx context.Context, name string, rec record.Steer, s Steering) error {
+	if !naming.Valid(name) {
+		return &ConfigError{"name", fmt.Sprintf("%q cannot be part of a key: %s", name, nameRule)}
+	}
+	if s.For != 0 && s.For < time.Second {
+		return &ConfigError{"For", fmt.Sprintf("%v: use at least 1 s, or 0 for until it is taken back", s.For)}
+	}
+	rec.V, rec.By, rec.Reason = record.Version, s.By, s.Reason
+	if s.For > 0 {
+		rec.UntilMs = time.Now().Add(s.For).UnixMilli()
+	}
+	var expect uint64
+	var stands bool
+	o.read(func(v *protocol.View, _ record.Instant) { expect, stands = v.SteeredAt(name) })
+	w := natskv.Write{Key: record.SteerKey(name), Value: record.Encode(rec), Expect: expect, TTL: s.For}
+	if !rec.Drained && !rec.Paused {
+		if !stands {
+			return nil
+		}
+		w.Value, w.Delete, w.TTL = nil, true, o.bucket.MaxTTL()
+	}
+	r, err := o.write(ctx, w)
+	if r.Outcome == natskv.Refused && !stands && expect > 0 { // its marker has left
+		w.Expect = 0
+		r, err = o.write(ctx, w)
+	}
+	if err == nil && r.Outcome == natskv.Refused {
+		return ErrSteered
+	}
+	return err
 }

@@ -31,7 +31,7 @@ func everywhere(t *testing.T) (all [][]string) {
 	p := at(t)
 	p.ok("bucket", "create", "x")
 	values := map[string]string{
-		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
+		"ROLE": "x", "INSTANCE": "y", "NAME": "x", "ZONE": "z", "TASK": "y", "KIND": "k", "SCHEDULE": "@daily", "--": "--",
 		"COMMAND": "true", "DIRECTORY": backupOf(p, "x"),
 	}
 	flags := map[string]string{

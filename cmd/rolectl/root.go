@@ -56,7 +56,7 @@ doctor has exit codes of its own.`,
 	a.GlobalFlags(cmd)
 	cmd.AddCommand(
 		roles.List(a), roles.Inspect(a), roles.Members(a), roles.Watch(a), roles.StepDown(a), roles.Transfer(a),
-		roles.Pause(a), roles.Resume(a), roles.Spread(a),
+		roles.Pause(a), roles.Resume(a), roles.Spread(a), roles.Zone(a),
 		exec.Command(a), exec.GuardCommand(), guard.Command(a),
 		bucket.Command(a), dev.Command(a), doctor.Command(a), bench.Command(a), tasks.Command(a), ui.Command(a),
 		exporter.Command(a),

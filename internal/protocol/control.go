@@ -18,11 +18,14 @@ const (
 	WorkFailed   // it returned an error, or panicked
 	Balanced     // given to a member that leads fewer
 	FailedBack   // given to a better zone, which has been there for long enough
+	ZoneDrained  // an operator wants nobody in our zone to lead
+	RolePaused   // an operator wants nobody to lead it
 )
 
 var causes = [...]string{
 	"", "session lost", "stepped down", "outranked", "transferred", "evicted", "unhealthy", "disconnected", "closed",
-	"work returned", "work failed", "balanced", "failed back",
+	"work returned", "work failed", "balanced", "failed back", "zone drained",
+	"role paused",
 }
 
 func (c Cause) String() string { return causes[c] }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -46,7 +47,11 @@ func (m *Machine) considerHandover(r *role) {
 		return
 	}
 	cause := Outranked
-	if _, better := r.term.present.Since(rival); better {
+	if _, better := r.term.present.Since(rival); r.tier == zone.Drained {
+		if cause = ZoneDrained; !m.mayLeave(r) {
+			return
+		}
+	} else if better {
 		cause = FailedBack
 	}
 	m.askReady(r, rival, cause, 0)
@@ -60,6 +65,8 @@ func (m *Machine) outranks(r *role, p *PeerView, said *record.Candidacy) (yes bo
 		return false, view.Never
 	case said.Tier == r.tier:
 		return said.TakesOver() && said.Priority > r.rank, view.Never
+	case r.tier == zone.Drained:
+		return true, view.Never
 	case r.failBack == 0:
 		return false, view.Never
 	}
@@ -86,6 +93,62 @@ func (m *Machine) notePresent(r *role) {
 		}
 	}
 	r.term.present.Update(m.now.Observer, there)
+}
+
+// Operators tell something about a zone, or about a role.
+const (
+	steeredZone = "zone."
+	steeredRole = "role."
+)
+
+// steered takes in that an operator has told something else about a zone or a role.
+func (m *Machine) steered(name string) {
+	for _, rv := range m.view.Roles() {
+		r := rv.Notes.mine
+		if r == nil || name != steeredZone+m.cfg.Zone && name != steeredRole+rv.Name {
+			continue
+		}
+		before := r.rank
+		if m.rankRole(r); r.rank != before {
+			m.touchMember()
+		}
+		m.touchRole(rv)
+	}
+}
+
+// evacuation is the roles that we give away since our zone is drained, one after the other.
+type evacuation struct {
+	giving *role
+	next   set[*role]
+}
+
+// mayLeave reports whether it is the turn of r, and notes that it waits.
+func (m *Machine) mayLeave(r *role) bool {
+	if m.evacuating.giving != r && m.evacuating.under() {
+		m.evacuating.next.add(r)
+		return false
+	}
+	m.evacuating.giving = r
+	return true
+}
+
+// under reports whether a role is being given away. One whose work does not return keeps none of
+// the others.
+func (l *evacuation) under() bool {
+	if l.giving == nil || l.giving.term == nil {
+		return false
+	}
+	t := l.giving.term
+	return t.leading() && t.handover.target != "" || t.cause == ZoneDrained && !t.stuck
+}
+
+// leaveNext lets the next one of them go.
+func (m *Machine) leaveNext() {
+	if l := &m.evacuating; l.next.len() > 0 && !l.under() {
+		r := l.next.list[0]
+		l.next.remove(r)
+		m.touchRole(r.RoleView)
+	}
 }
 
 func backsOf(rec *record.Role) zone.History {
@@ -147,11 +210,21 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 		}
 		if !ok || !m.view.Heard(m.now.Observer, p) {
 			later = true
-		} else if best.Instance == "" || view.CompareContenders(&r.Role, c, best) < 0 {
+		} else if best.Instance == "" || m.compareTargets(r, c, best) < 0 {
 			best = c
 		}
 	}
 	return best.Instance, later
+}
+
+// compareTargets orders those that r may be given to. A role that is spread goes to the one that
+// leads the fewest of its group.
+func (m *Machine) compareTargets(r *role, a, b view.Contender) int {
+	if r.group == nil || a.Tier != b.Tier || a.Priority != b.Priority {
+		return view.CompareContenders(&r.Role, a, b)
+	}
+	load := func(c view.Contender) int { return m.loadOf(r.group, m.view.Peer(record.Peer{Instance: c.Instance})) }
+	return cmp.Or(cmp.Compare(load(a), load(b)), view.CompareContenders(&r.Role, a, b))
 }
 
 func (m *Machine) askReady(r *role, target string, cause Cause, command CommandID) {

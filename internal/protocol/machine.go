@@ -52,6 +52,7 @@ type Machine struct {
 	allFrom    record.Instant // not before a term has lasted for so long; holder's scale
 	allUntil   record.Instant // and for so long after it was needed last
 	spread     spreading
+	evacuating evacuation
 	ready      []readyAsk
 	readyUntil record.Instant
 	proofs     []*proof
@@ -166,7 +167,10 @@ func (m *Machine) collect() {
 		m.touchGroup(r)
 		m.touchRole(r)
 	}
-	m.news.Peers, m.news.Roles = m.news.Peers[:0], m.news.Roles[:0]
+	for _, name := range m.news.Steered {
+		m.steered(name)
+	}
+	m.news.Peers, m.news.Roles, m.news.Steered = m.news.Peers[:0], m.news.Roles[:0], m.news.Steered[:0]
 	for p, ok := m.peersDue.Pop(m.now.Observer); ok; p, ok = m.peersDue.Pop(m.now.Observer) {
 		m.touchPeer(p)
 	}
@@ -205,6 +209,7 @@ func (m *Machine) session() {
 		m.answerReady()
 		m.wakeWanting()
 		m.balance()
+		m.leaveNext()
 		m.gather()
 		m.refill()
 	}

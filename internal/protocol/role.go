@@ -18,7 +18,7 @@ type role struct {
 	zones     []string
 	zonesOnly bool
 	failBack  time.Duration
-	barred    bool // our zone may not lead it
+	barred    Cause // why we may not lead it, 0: we may
 	takeover  bool
 	undrained bool // may be given away although the work of the last term has not returned
 
@@ -77,7 +77,7 @@ func (j Join) apply(m *Machine) {
 		zones: j.Role.Zones, zonesOnly: j.Role.ZonesOnly, failBack: j.Role.FailBack,
 	}
 	m.rankRole(r)
-	r.advertised = r.advertised && !r.barred
+	r.advertised = r.advertised && r.barred == 0
 	if j.Role.Spread {
 		r.group = m.groupOf(j.Role.Group)
 	}
@@ -90,11 +90,19 @@ func (j Join) apply(m *Machine) {
 	m.touchRole(rv)
 }
 
-// rankRole computes where we come in the order of a role.
+// rankRole computes where we come in the order of a role, and whether we may lead it.
 func (m *Machine) rankRole(r *role) {
-	r.tier = zone.Tier(r.zones, m.cfg.Zone, false)
+	own := m.view.Steered(steeredZone + m.cfg.Zone)
+	drained := own.Drained && m.cfg.Zone != ""
+	r.tier = zone.Tier(r.zones, m.cfg.Zone, drained)
 	r.rank = zone.Rank(r.tier, r.priority)
-	r.barred = r.zonesOnly && r.tier <= zone.Last
+	r.barred = 0
+	switch {
+	case m.view.Steered(steeredRole + r.Name).Paused:
+		r.barred = RolePaused
+	case r.zonesOnly && r.tier <= zone.Last, drained && own.Hard:
+		r.barred = ZoneDrained
+	}
 }
 
 // replace hands the term or the claim of a role that was leaving to its new configuration.
@@ -132,7 +140,7 @@ func (r *role) eligible(now record.Instant) bool {
 	if r.term != nil && r.term.stuck && !r.term.drained {
 		return false
 	}
-	return !r.paused && !r.unhealthy && !r.barred && r.leaving == nil && now >= r.coolUntil
+	return !r.paused && !r.unhealthy && r.barred == 0 && r.leaving == nil && now >= r.coolUntil
 }
 
 // reconcileRole does what the rules ask for about one role. It looks at what stands in the view and

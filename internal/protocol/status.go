@@ -1,5 +1,7 @@
 package protocol
 
+import "github.com/rolemanager/rolemanager/internal/protocol/zone"
+
 // RoleStatus is where this machine stands in one role.
 type RoleStatus struct {
 	Known     bool // the machine takes part in it
@@ -12,6 +14,8 @@ type RoleStatus struct {
 	Unhealthy bool
 	Cooling   bool
 	Cause     Cause // of the term that is ending
+	Barred    Cause // why it may not lead it, whatever else; 0: it may
+	Outside   bool  // of the zones that are the only ones
 	Epoch     uint64
 }
 
@@ -23,6 +27,7 @@ func (m *Machine) Status(name string) RoleStatus {
 		return s
 	}
 	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.advertised, r.paused, r.unhealthy
+	s.Barred, s.Outside = r.barred, r.barred == ZoneDrained && r.tier == zone.Last
 	s.Cooling = r.coolUntil > m.now.Observer
 	if t := r.term; t != nil {
 		s.Leading, s.Ending, s.Stuck, s.Cause, s.Epoch = t.leading(), !t.leading(), t.stuck && !t.drained, t.cause, t.epoch

@@ -134,6 +134,10 @@ func (m *Machine) reconcileTerm(r *role) {
 			m.endTerm(r, Evicted, "")
 			return
 		}
+		if r.barred != 0 {
+			m.endTerm(r, r.barred, "")
+			return
+		}
 		m.considerHandover(r)
 		if t.leading() {
 			m.considerRotation(r)

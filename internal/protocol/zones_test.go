@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -101,5 +102,60 @@ func TestFailBackIsCarriedOn(t *testing.T) {
 	g.run(20*time.Second, nil)
 	if asked := g.asked(); !slices.ContainsFunc(asked, func(a Ask) bool { return a.Instance == "b" }) {
 		t.Errorf("asked %v", asked)
+	}
+}
+
+// told is what an operator tells about a zone or a role; the zero Steer takes it back.
+func (g *rig) told(name string, s record.Steer) {
+	if s == (record.Steer{}) {
+		g.rev++
+		g.step(Delivered{&record.Entry{Kind: record.KindSteer, Name: name, Revision: g.rev, Form: record.FormMarker}})
+		return
+	}
+	s.V = 1
+	g.sees(record.SteerKey(name), s)
+}
+
+// elsewhere has a candidate of another zone take part in r0 to rN-1.
+func (g *rig) elsewhere(instance string, roles int) {
+	g.joins(candidate(instance), roles, record.Candidacy{Eligible: true})
+}
+
+// TestDrainedZone: a leader in a drained zone offers its roles to candidates elsewhere, one after
+// the other, and leads on if there is none.
+func TestDrainedZone(t *testing.T) {
+	const roles = 5
+	g := newRig(t, func(c *Config) { c.Zone = "one" })
+	for i := range roles {
+		g.step(Join{RoleConfig{Name: fmt.Sprintf("r%d", i)}})
+	}
+	g.run(10*time.Second, nil)
+	g.told("zone.two", record.Steer{Drained: true})
+	g.elsewhere("b", roles)
+	g.run(10*time.Second, nil)
+	if asked := g.asked(); len(asked) > 0 || g.m.leading != roles {
+		t.Fatalf("leads %d roles, asked %v though another zone is drained", g.m.leading, asked)
+	}
+	g.told("zone.one", record.Steer{Drained: true})
+	said, _ := g.m.own.said.Candidacy("r0")
+	if said.Tier != -1 || said.Priority >= 0 || !said.Eligible {
+		t.Errorf("says %+v", said)
+	}
+	for n := 1; n <= roles; n++ {
+		g.run(5*time.Second, nil)
+		asked := g.asked()
+		if len(asked) != n || g.m.leading != roles-n+1 {
+			t.Fatalf("leads %d roles, and has asked %v: one after the other", g.m.leading, asked)
+		}
+		role := asked[n-1].Request.Role
+		g.step(Answered{Role: role, Target: "b", OK: true})
+		g.step(Drained{role, g.begin(role).Epoch})
+		g.sees(record.RoleKey(role), record.Role{
+			V: 1, ID: "b", Session: g.m.view.Peer(candidate("b")).Session(), Token: role, TTLms: 120_000,
+		})
+	}
+	g.run(5*time.Second, nil)
+	if g.m.leading != 0 {
+		t.Errorf("leads %d roles", g.m.leading)
 	}
 }

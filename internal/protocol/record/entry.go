@@ -22,7 +22,7 @@ const (
 type Entry struct {
 	Kind     Kind
 	Peer     Peer   // of a lease, an idle beat or a member record
-	Name     string // of a role
+	Name     string // of a role, or what a word of an operator is about
 	Revision uint64
 	Form     Form
 	Problem  string // why Form is FormGarbage
@@ -31,6 +31,7 @@ type Entry struct {
 	Idle   IdleBeat
 	Member *Member
 	Role   Role
+	Steer  Steer
 }
 
 // Decode turns what stands at a key into an Entry. It never fails: what cannot be read is an Entry
@@ -54,6 +55,8 @@ func Decode(key string, value []byte, revision uint64, marker bool, maxTTL time.
 		e.Member = &m
 	case KindRole:
 		e.Role, err = DecodeRole(value, maxTTL)
+	case KindSteer:
+		e.Steer, err = DecodeSteer(value)
 	}
 	switch {
 	case errors.Is(err, ErrNewer):

@@ -24,7 +24,8 @@ const (
 	KindLease
 	KindMember
 	KindRole
-	KindIdle // a beat of an idle session
+	KindIdle  // a beat of an idle session
+	KindSteer // what an operator has told all candidates
 )
 
 // The keys of format 2. The records that candidates need lie under one prefix, and those of workers
@@ -34,13 +35,14 @@ const (
 //	c.role.<role>  c.lease.<id>  c.member.<id>  candidates, and what they lead
 //	               w.lease.<id>  w.member.<id>  workers
 //	               i.c.<id>      i.w.<id>       beats of idle sessions
-//	c.steer.…                                   reserved
+//	c.steer.zone.<zone>  c.steer.role.<role>    what operators tell all candidates
 //	shards.<group>                              how many shards a group of roles has
 //	probe.<id>                                  proofs of leadership
 const (
 	rolePrefix  = "c.role."
 	probePrefix = "probe."
 	shardPrefix = "shards."
+	steerPrefix = "c.steer."
 )
 
 // The prefixes by class.
@@ -84,10 +86,17 @@ func ProbeKey(instance string) string { return probePrefix + instance }
 // needs it: who adds the group reads it once.
 func ShardsKey(group string) string { return shardPrefix + group }
 
-// ParseKey tells what a key holds: for a role its name, for the other kinds the peer.
+// SteerKey is where an operator tells something about "zone.<zone>" or "role.<role>".
+func SteerKey(name string) string { return steerPrefix + name }
+
+// ParseKey tells what a key holds: for a role its name, for what operators tell what it is about,
+// and for the other kinds the peer.
 func ParseKey(key string) (kind Kind, peer Peer, role string) {
 	if name, ok := strings.CutPrefix(key, rolePrefix); ok {
 		return KindRole, Peer{}, name
+	}
+	if name, ok := strings.CutPrefix(key, steerPrefix); ok {
+		return KindSteer, Peer{}, name
 	}
 	for _, class := range []Class{Candidate, Worker} {
 		if name, ok := strings.CutPrefix(key, leasePrefix[class]); ok {

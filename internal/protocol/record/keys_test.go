@@ -22,7 +22,10 @@ func TestKeys(t *testing.T) {
 	if kind, _, name := ParseKey(RoleKey("a.b")); kind != KindRole || name != "a.b" {
 		t.Errorf("role a.b is read as %v %q", kind, name)
 	}
-	for _, key := range []string{ProbeKey("a"), "", "lease", "x.lease.a", "c.steer.zone.z", "i.a"} {
+	if kind, _, name := ParseKey(SteerKey("zone.a.b")); kind != KindSteer || name != "zone.a.b" {
+		t.Errorf("what is told about zone a.b is read as %v %q", kind, name)
+	}
+	for _, key := range []string{ProbeKey("a"), "", "lease", "x.lease.a", "i.a"} {
 		if kind, _, _ := ParseKey(key); kind != KindOther {
 			t.Errorf("%s is read as %v", key, kind)
 		}

@@ -22,6 +22,8 @@ func recordSeeds(f *testing.F) {
 	for _, record := range []any{
 		goodLease, goodBeat, goodMember, goodRole, vacantRole, many, spread,
 		Shards{V: 1, N: 64},
+		Steer{V: 1, Drained: true, Hard: true, By: "ops", Reason: "power", UntilMs: 1 << 40},
+		Steer{V: 1, Paused: true},
 		Lease{V: 1, State: Killed, By: "b"},
 		Lease{V: 1, State: Closed, Session: 4},
 		Lease{V: 1, Session: 4, Nonce: "n", TTLms: 120_000, State: Idle, Beat: 1<<64 - 1},
@@ -51,6 +53,7 @@ func FuzzRecords(f *testing.F) {
 			"idle":   func(b []byte) (any, error) { i, err := DecodeIdleBeat(b, time.Minute); return i, err },
 			"member": func(b []byte) (any, error) { m, err := DecodeMember(b); return m, err },
 			"role":   func(b []byte) (any, error) { r, err := DecodeRole(b, time.Minute); return r, err },
+			"steer":  func(b []byte) (any, error) { s, err := DecodeSteer(b); return s, err },
 			"shards": func(b []byte) (any, error) { s, err := DecodeShards(b); return s, err },
 		} {
 			var record any

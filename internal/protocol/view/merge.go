@@ -13,11 +13,12 @@ type News[P, R any] struct {
 	Roles   []*Role[P, R] // to be looked at again; may repeat
 	Peers   []*Peer[P, R]
 	Notices []Notice
+	Steered []string // what operators have told something else about
 }
 
 // Reset empties n for reuse.
 func (n *News[P, R]) Reset() {
-	n.Roles, n.Peers, n.Notices = n.Roles[:0], n.Peers[:0], n.Notices[:0]
+	n.Roles, n.Peers, n.Notices, n.Steered = n.Roles[:0], n.Peers[:0], n.Notices[:0], n.Steered[:0]
 }
 
 // Deliver takes in an entry that the watch has delivered.
@@ -66,6 +67,8 @@ func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 		v.mergeMember(now, e, n)
 	case record.KindRole:
 		v.mergeRole(now, e, n)
+	case record.KindSteer:
+		v.mergeSteer(e, n)
 	}
 }
 

@@ -23,6 +23,7 @@ type View[P, R any] struct {
 	// forgotten are the peers that the present watch over everything has shown to be gone, if somebody
 	// is to ask for them.
 	forgotten  map[record.Peer]struct{}
+	steers     map[string]*steer
 	swept      record.Instant // when all peers were last looked at for what has left
 	idlers     int            // other candidates whose lease stands idle
 	vacancies  int            // roles whose record is a vacancy

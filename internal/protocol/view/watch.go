@@ -126,6 +126,7 @@ func (v *View[P, R]) EndSnapshot(now record.Instant, open func(*Role[P, R]) bool
 		}
 		n.Roles = append(n.Roles, r)
 	}
+	v.dropSteers(n)
 	for i := len(v.peerList) - 1; i >= 0; i-- {
 		v.forget(now, v.peerList[i])
 	}

@@ -237,6 +237,7 @@ var decoders = map[string]string{
 	"internal/protocol/record/DecodeMember":   "FuzzRecords",
 	"internal/protocol/record/DecodeRole":     "FuzzRecords",
 	"internal/protocol/record/DecodeShards":   "FuzzRecords",
+	"internal/protocol/record/DecodeSteer":    "FuzzRecords",
 	"internal/protocol/record/ParseKey":       "FuzzDecode",
 	"internal/protocol/record/decode":         "FuzzRecords",
 	"internal/protocol/record/unmarshal":      "FuzzRecords",

@@ -2,6 +2,7 @@ package electionsim
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -266,7 +267,10 @@ func (w *world) settled(role string) string {
 		case p.holdsStuck(role):
 			return "" // reported as stuck: the role waits for it
 		}
-		if p.joined[role] && (t == nil || t.leading || t.drained) {
+		if leader == p && p.barred(role) {
+			return fmt.Sprintf("%s is led by %s, and is not to be", role, p)
+		}
+		if p.joined[role] && (t == nil || t.leading || t.drained) && !p.barred(role) {
 			healthy++
 		}
 	}

@@ -51,6 +51,7 @@ type Counts struct {
 	// roles given away for the sake of balance, and how many that had to be; roles told of as unplaced
 	Moves, LeastMoves, Unplaced int
 	FailBacks, FlappedBack      int // to better zones; those that did not last
+	Steered                     int // zones drained and roles paused
 	Drifting                    int // schedules in which two clocks drift apart by 15 % or more
 	Seconds                     int // of virtual time
 	Faults, Causes              map[string]int
@@ -160,6 +161,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.LeastMoves, d.LeastMoves},
 		{&c.Unplaced, d.Unplaced},
 		{&c.FailBacks, d.FailBacks},
+		{&c.Steered, d.Steered},
 		{&c.FlappedBack, d.FlappedBack},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},

@@ -26,6 +26,8 @@ func (w *world) strike(f Fault) {
 		w.latePurge()
 	case RemoveRole:
 		w.abandon(role, f.For)
+	case Steer:
+		w.steer(f, p, role)
 	case Blame:
 		p.blame()
 	case Storm:

@@ -89,7 +89,7 @@ func (p *process) watch() {
 // shows reports whether the filters of the watch select a key.
 func (f *feed) shows(c *commit) bool {
 	switch e := &c.entry; e.Kind {
-	case record.KindRole:
+	case record.KindRole, record.KindSteer:
 		return true
 	case record.KindLease, record.KindMember:
 		return e.Peer.Class == record.Candidate || f.wide || e.Peer == f.p.peer()

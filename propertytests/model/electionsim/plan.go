@@ -128,12 +128,16 @@ const Blame = KindCount + 6
 // drawn in schedules of its own.
 const Restore = KindCount + 7
 
+// Steer makes an operator drain a zone, or pause a role, for a while or until the end. It is drawn
+// in schedules of its own.
+const Steer = KindCount + 8
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
-	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame", "restore",
+	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame", "restore", "steer",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

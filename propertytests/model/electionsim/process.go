@@ -153,7 +153,8 @@ func (p *process) start() {
 		Rand: w.rng.Float64, Capacity: p.plan.Capacity, MaxRoles: p.plan.MaxRoles,
 		Zone: p.plan.Zone,
 	}
-	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 { // else a role that is unplaced is kept for ever, by writes
+	// Else a role that is unplaced or paused is kept for ever, by writes.
+	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 && len(w.plan.Zones) == 0 {
 		p.cfg.Vacancy = 2 * MaxTTL
 	}
 	if w.plan.Seed%3 > 0 {

@@ -182,13 +182,49 @@ func (w *world) leader(role string) *process {
 	return w.members[i]
 }
 
+// steer is an operator who drains the zone of p, or pauses a role; and takes it back after a while,
+// or never.
+func (w *world) steer(f Fault, p *process, role string) {
+	name, rec := "zone."+p.plan.Zone, record.Steer{V: record.Version, Drained: true, Hard: f.For%3 == 0}
+	if f.For%5 == 0 {
+		name, rec = "role."+role, record.Steer{V: record.Version, Paused: true}
+	}
+	tell := func(value []byte, marker bool) {
+		w.steeredAt = w.now
+		w.committed(w.store.put(w.now, record.SteerKey(name), value, marker))
+	}
+	w.Counts.Steered++
+	tell(record.Encode(rec), false)
+	if f.For%2 == 0 {
+		w.after(f.For, func() { tell(nil, true) })
+	}
+}
+
+// told is what stands about a zone or a role.
+func (w *world) told(name string) record.Steer {
+	if c := w.store.newest(record.SteerKey(name)); c != nil && c.entry.Form == record.FormRecord {
+		return c.entry.Steer
+	}
+	return record.Steer{}
+}
+
 // tier is where a process comes in the order of the zones.
-func (p *process) tier() int32 { return zone.Tier(p.w.plan.Zones, p.plan.Zone, false) }
+func (p *process) tier() int32 {
+	return zone.Tier(p.w.plan.Zones, p.plan.Zone, p.w.told("zone."+p.plan.Zone).Drained)
+}
+
+// barred reports whether an operator wants p not to lead a role.
+func (p *process) barred(role string) bool {
+	return p.w.told("zone."+p.plan.Zone).Hard || p.w.told("role."+role).Paused
+}
 
 // outranks reports whether a leader is to hand over to p in the end.
 func (p *process) outranks(leader *process, role string) bool {
-	if p.tier() != leader.tier() {
-		return p.tier() > leader.tier() && p.w.plan.FailBack > 0
+	switch from, to := leader.tier(), p.tier(); {
+	case p.barred(role) || to < from:
+		return false
+	case to > from:
+		return p.w.plan.FailBack > 0 || from == zone.Drained
 	}
 	return p.plan.Takeover && p.priority(role) > leader.priority(role)
 }
@@ -217,7 +253,7 @@ func (w *world) checkFailBacks(c *commit) {
 			w.violate("E10: nobody can see that %s is given back: %s", c.key, c)
 		}
 	case is.Vacant && is.Reason == protocol.Outranked.String() && is.Next != "":
-		if to := w.named(is.Next); to != nil && to.tier() != c.by.tier() {
+		if to := w.named(is.Next); to != nil && to.tier() != c.by.tier() && w.now > w.steeredAt+learnt {
 			w.violate("E10: %s gives %s to %s, which is in another zone", c.by, c.key, to)
 		}
 	}
@@ -238,13 +274,17 @@ func (w *world) checkFailBacks(c *commit) {
 	}
 }
 
+// learnt is after when all know what an operator has told.
+const learnt = 12 * time.Second
+
 // checkAsked: a leader offers its role to a better zone only when the session there has been alive
 // for so long, by its own clock.
 func (p *process) checkAsked(x protocol.Ask) {
 	w := p.w
 	to, c := w.named(x.Instance), w.store.newest(record.RoleKey(x.Request.Role))
 	if len(w.plan.Zones) == 0 || x.Request.Op != protocol.OpReady || x.Request.Balance || to == nil || to.session == 0 ||
-		c == nil || c.entry.Form != record.FormRecord || to.tier() == p.tier() {
+		c == nil || c.entry.Form != record.FormRecord || to.tier() == p.tier() || p.tier() == zone.Drained ||
+		w.now < w.steeredAt+learnt {
 		return
 	}
 	opened, wait := w.store.at(to.session), zone.History{Failed: c.entry.Role.FailBacks}.Wait(w.plan.FailBack)
@@ -287,6 +327,7 @@ func (w *world) waitsForZones() (all time.Duration) {
 func (w *world) follows(role string, p *process) bool {
 	return slices.ContainsFunc(w.members, func(q *process) bool {
 		t := q.work[role]
-		return q != p && q.alive && q.session != 0 && q.joined[role] && (t == nil || t.drained) && q.plan.MaxRoles == 0
+		return q != p && q.alive && q.session != 0 && q.joined[role] && (t == nil || t.drained) && q.plan.MaxRoles == 0 &&
+			!q.barred(role)
 	})
 }

@@ -34,6 +34,7 @@ type world struct {
 	doomed    string   // the key whose next record is lost soon, within doom
 	doom      time.Duration
 	lostAt    time.Duration // when the bucket last lost writes, 0: never
+	steeredAt time.Duration // when an operator last told something about a zone or a role
 	quiet     bool          // the faults are over
 	storm     time.Duration // until then the network is at its worst
 	ids       int

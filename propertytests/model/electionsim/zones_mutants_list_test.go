@@ -16,7 +16,7 @@ var ranksZones = mutants.Test{
 // asksZones is the tests of one machine with zones.
 var asksZones = mutants.Test{
 	Below: beside.Below, Args: beside.Args, Says: beside.Says,
-	Run: "^Test(OlderMembersDoNotTakeTiersForPriorities|ZonesOnly|FailBackOnlyWhenAsked|FailBackIsCarriedOn)$",
+	Run: "^Test(OlderMembersDoNotTakeTiersForPriorities|ZonesOnly|FailBackOnlyWhenAsked|FailBackIsCarriedOn|DrainedZone)$",
 }
 
 var zones = []mutants.Mutant{
@@ -57,6 +57,24 @@ var zones = []mutants.Mutant{
 		{"Takeover: r.takeover && len(r.zones) == 0,", "Takeover: r.takeover,"},
 	}},
 	{Name: "zones that are the only ones bar nobody", By: &asksZones, Edits: []mutants.Edit{
-		{"r.barred = r.zonesOnly && r.tier <= zone.Last", "r.barred = r.zonesOnly && r.tier < zone.Drained"},
+		{"case r.zonesOnly && r.tier <= zone.Last, drained && own.Hard:", "case drained && own.Hard:"},
+	}},
+	{Name: "a drained zone leads as before", By: &asksZones, Edits: []mutants.Edit{
+		{"\tcase r.tier == zone.Drained:\n\t\treturn true, view.Never\n", ""},
+	}},
+	{Name: "a drained zone gives all away at once", By: &asksZones, Edits: []mutants.Edit{
+		{"if m.evacuating.giving != r && m.evacuating.under() {", "if m.evacuating.giving != r && false {"},
+	}},
+	{Name: "a drained zone does not say so", By: &asksZones, Edits: []mutants.Edit{
+		{"if m.rankRole(r); r.rank != before {", "if m.rankRole(r); false && r.rank != before {"},
+	}},
+	{Name: "a paused role is led on", By: &inZones, Edits: []mutants.Edit{
+		{"\t\tif r.barred != 0 {\n\t\t\tm.endTerm(r, r.barred, \"\")\n\t\t\treturn\n\t\t}\n", ""},
+	}},
+	{Name: "a drained zone is not eligible", By: &inZones, Edits: []mutants.Edit{
+		{
+			"case r.zonesOnly && r.tier <= zone.Last, drained && own.Hard:",
+			"case r.zonesOnly && r.tier <= zone.Last, drained:",
+		},
 	}},
 }

@@ -23,6 +23,14 @@ func zoned(seed uint64) *Plan {
 		// transfer a role to any zone.
 		return f.Kind == Duplicate && worker || f.Kind == Transfer
 	})
+	if seed%2 == 0 {
+		for range 1 + rng.IntN(3) {
+			p.Faults = append(p.Faults, Fault{
+				At: time.Duration(rng.Int64N(int64(Length))), Kind: Steer, Who: rng.IntN(4), Role: rng.IntN(p.Roles),
+				For: time.Duration(50e6 + rng.Int64N(8e9)),
+			})
+		}
+	}
 	return p
 }
 

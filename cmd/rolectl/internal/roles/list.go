@@ -39,7 +39,7 @@ why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
 			return a.Printer().Print(roleTable(a.Bucket, docs))
 		},
 	}
-	cmd.AddCommand(Remove(a))
+	cmd.AddCommand(Remove(a), PauseAll(a), ResumeAll(a))
 	return cmd
 }
 
