@@ -100,19 +100,32 @@ func configured(options []nats.Option) (o nats.Options) {
 	return o
 }
 
-// validateRoles checks roles that are added to the present roles.
+// validateRoles checks roles that are added to the present roles. The shards of a group have their
+// faults in common: one shard tells them.
 func validateRoles(roles []Role, there map[string]*member, heartbeat time.Duration) error {
 	var faults []error
-	seen := map[string]bool{}
+	seen, groups, faulty := map[string]bool{}, map[string]int{}, map[string]bool{}
+	for _, mb := range there {
+		mb.role.countShards(groups)
+	}
 	for _, r := range roles {
-		if err := r.campaign().Validate(heartbeat); err != nil {
-			faults = append(faults, err)
+		if r.sharded && faulty[r.Group] {
+			continue
 		}
-		if seen[r.Name] || there[r.Name] != nil {
-			faults = append(faults, &ConfigError{"Role", fmt.Sprintf("%q is there twice: give each role one entry", r.Name)})
+		err := r.validateShards(groups)
+		if err == nil {
+			err = errors.Join(r.campaign().Validate(heartbeat), r.validateWork())
+			if seen[r.Name] || there[r.Name] != nil {
+				twice := &ConfigError{"Role", fmt.Sprintf("%q is there twice: give each role one entry", r.Name)}
+				err = errors.Join(err, twice)
+			}
 		}
 		seen[r.Name] = true
-		faults = append(faults, r.validateWork(), r.validateShards())
+		r.countShards(groups)
+		if err != nil {
+			faulty[r.Group] = faulty[r.Group] || r.sharded
+			faults = append(faults, err)
+		}
 	}
 	return errors.Join(faults...)
 }

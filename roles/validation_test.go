@@ -3,6 +3,8 @@ package roles_test
 import (
 	"context"
 	"errors"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +127,50 @@ func TestSmallConfiguration(t *testing.T) {
 		}
 		if m.Session().Instance() == "" {
 			t.Error("no instance id was generated")
+		}
+	}
+}
+
+// TestShardsOfNonsense: the shards of a group tell their fault once, and none of it panics.
+func TestShardsOfNonsense(t *testing.T) {
+	config := roles.Config{URL: "nats://127.0.0.1:1", Bucket: "roles"}
+	for name, c := range map[string]struct {
+		roles []roles.Role
+		want  string
+	}{
+		"none":      {roles.Shards("o", 0, leadShard), `group "o" has 0 shards: use 1 to 100000`},
+		"negative":  {roles.Shards("o", math.MinInt, leadShard), "use 1 to 100000"},
+		"huge":      {roles.Shards("o", math.MaxInt, leadShard), "use 1 to 100000"},
+		"too many":  {roles.Shards("o", 100_001, leadShard), "use 1 to 100000"},
+		"no name":   {roles.Shards("", 64, leadShard), "has no name"},
+		"no work":   {roles.Shards("o", 64, nil), `role "o-00" has nothing to do`},
+		"long name": {roles.Shards(strings.Repeat("o", 199), 64, leadShard), "at most 200 bytes"},
+		"twice": {
+			append(roles.Shards("o", 64, leadShard), roles.Shards("o", 64, leadShard)...), `"o-00" is there twice`,
+		},
+		"two numbers": {
+			append(roles.Shards("o", 9, leadShard), roles.Shards("o", 64, leadShard)...), "is added with 9 and with 64",
+		},
+		"another role": {
+			append(roles.Shards("o", 9, leadShard), roles.Role{Name: "o-3", OnPromote: func(context.Context, fencing.Token) {}}),
+			`"o-3" is there twice`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := roles.New(config, c.roles...)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 1 {
+				t.Errorf("%v, want %s, once", err, c.want)
+			}
+			if errors.Is(err, roles.ErrShardCount) != (name == "two numbers") {
+				t.Errorf("ErrShardCount of %v", err)
+			}
+		})
+	}
+	for _, n := range []int{math.MaxInt, 1 << 62, 1<<53 + 1} { // it ends
+		for i := range 1000 {
+			if shard := roles.ShardOf("o", n, strconv.Itoa(i)); shard < 0 || shard >= n {
+				t.Fatalf("shard %d of %d", shard, n)
+			}
 		}
 	}
 }
