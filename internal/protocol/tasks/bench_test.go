@@ -217,7 +217,7 @@ func TestMemoryOfOpenTasks(t *testing.T) {
 			names += len(k.Unique) + len(k.Sticky) + len(k.Limit) + len(k.Fair)
 		}
 		most := 300 + float64(max(names-80, 0))
-		if each := memoryOf(132_000, of); each > most { // just above a power of two: what doubles has just grown
+		if each := memoryOf(33_000, of); each > most { // just above a power of two: what doubles has just grown
 			t.Errorf("%s: %.0f bytes for each open task with %d bytes of names: at most %.0f", name, each, names, most)
 		}
 	}
