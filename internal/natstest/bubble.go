@@ -20,6 +20,8 @@ var oneBubble sync.Mutex
 // goroutine has work to do, and jumps ahead when all wait. Time begins at 2000-01-01 UTC.
 // Scheduling stays as random as it always is.
 //
+// The process has one processor meanwhile, or all of them with NATSTEST_PROCESSORS=all.
+//
 // Inside, clients connect with Connect(t, s) or along s.Link(); t's clean-ups run in the bubble,
 // before the server's shutdown. The test must end everything that it starts itself: watches,
 // sessions, goroutines. t has no Run, Parallel or Deadline.
@@ -48,7 +50,7 @@ func Virtual(t *testing.T, run func(t *testing.T)) {
 	defer oneBubble.Unlock()
 	dropPooledTimers()
 	defer dropPooledTimers()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors()))
 	synctest.Test(t, run)
 }
 

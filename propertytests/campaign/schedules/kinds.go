@@ -83,6 +83,7 @@ var kinds = []kind{
 				"-test.run=^TestDeploysEveryHour$", fmt.Sprint("-deploys.seed=", first), fmt.Sprint("-deploys.hours=", hours),
 			}
 		},
+		env:     func(uint64, int) []string { return []string{"NATSTEST_PROCESSORS=all"} },
 		seeds:   func(int) int { return 1 },
 		usual:   168, // a week
 		counter: "Hours", seconds: []string{"Seconds"}, terms: []string{"Terms"}, faults: []string{"Faults"},

@@ -19,7 +19,7 @@ func storms(name, test string, usual, times int) kind {
 		env: func(first uint64, hours int) []string {
 			return []string{
 				fmt.Sprint("ROLEMANAGER_STORM_SEED=", first), fmt.Sprint("ROLEMANAGER_STORM_HOURS=", times*hours),
-				"ROLEMANAGER_STORM_LULL=1",
+				"ROLEMANAGER_STORM_LULL=1", "NATSTEST_PROCESSORS=all",
 			}
 		},
 		seeds: func(int) int { return seedsOfStorms },
