@@ -5,15 +5,16 @@ package storms_test
 const (
 	// stormHours is how many virtual hours the storms last together: most shapes for ten minutes,
 	// "one role" for three hours, many roles and "short" for less than a minute. The weather that it
-	// is then continues to its calm, and comes again until every fault has struck. CI plays 40 hours
+	// is then continues to its calm, and comes again until every fault has struck. CI plays 42 hours
 	// more.
-	stormHours = 4.0
+	stormHours = 2.0
 	// stormLull is how long the quiet between them is, against what each shape says. The quiet
 	// costs as much as the storms, for each hour, and in half of it as many faults strike in half
 	// of the hours.
 	stormLull = 0.5
-	// taskStormHours is how many virtual hours the storms of tasks last together. CI plays two more.
-	taskStormHours = 0.5
+	// taskStormHours is how many virtual hours the storms of tasks last together. CI plays 2.3
+	// more.
+	taskStormHours = 0.25
 
 	// manyProcesses are candidates of one role, manyRoles those of each process.
 	manyProcesses = 30
