@@ -96,10 +96,22 @@ func TestTheEndOfSignals(t *testing.T) {
 
 // TestContextEnds: the program gets TERM, and KILL after StopTimeout.
 func TestContextEnds(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	go func() {
+		_, _ = out.Read(make([]byte, 1)) // it ignores TERM from here on
+		cancel()
+	}()
 	cfg := Config{Conn: nobody(t), StopTimeout: 100 * time.Millisecond}
-	r, err := Run(ctx, cfg, exec.Command("sh", "-c", `trap "" TERM; while :; do sleep 0.05; done`))
+	cmd := exec.Command("sh", "-c", `trap "" TERM; echo; while :; do sleep 0.05; done`)
+	cmd.Stdout = in
+	r, err := Run(ctx, cfg, cmd)
 	if err != nil || r.Code != 137 {
 		t.Errorf("%+v, %v", r, err)
 	}
