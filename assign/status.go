@@ -21,6 +21,10 @@ type TaskStatus struct {
 	// may be uncounted. Worker is the instance that has the task, or had it last.
 	Attempts int    `json:"attempts,omitempty"`
 	Worker   string `json:"worker,omitempty"`
+	// Epoch is that of the last attempt, which [Task.Fence] has too; 0 before the first. [Get] alone
+	// tells it. While nobody leads, or the leader is of an earlier version, it may be that of an
+	// earlier attempt, or 0.
+	Epoch uint64 `json:"epoch,omitempty"`
 	// Progress is the last fraction of 1 that the present attempt has reported, to four digits.
 	Progress float64 `json:"progress,omitempty"`
 	Priority int     `json:"priority,omitempty"`
@@ -45,6 +49,12 @@ type TaskStatus struct {
 	Input []byte `json:"-"`
 	// Sealed says why Input is nil though there is one: it is sealed, and this client cannot open it.
 	Sealed *SealedError `json:"-"`
+	// Checkpoint is what the next attempt of an open task would get: the last one that was stored
+	// with [Task.Progress]. It is nil if there is none, and of a task that has ended. [Get] alone
+	// reads it.
+	Checkpoint []byte `json:"-"`
+	// CheckpointSealed says why Checkpoint is nil though there is one, as Sealed does.
+	CheckpointSealed *SealedError `json:"-"`
 	// After are the tasks that an open or a dead task was to wait for. See [After].
 	After []string `json:"after,omitempty"`
 	// KeptUntil is when a task that has ended leaves the stream. Its id is free again then. It is
@@ -99,7 +109,7 @@ func statusFrom(s *client.Status) TaskStatus {
 		Priority: s.Priority, Submitted: s.Submitted, Due: s.Due, Ended: s.Ended, Ran: s.Ran, Error: s.Error, Cause: s.Cause,
 		TraceParent: s.TraceParent, Keys: (*TaskKeys)(s.Keys), Headers: s.Headers,
 		Stack: s.Stack, Failures: failuresFrom(s.Failures), Input: s.Input, Sealed: s.Sealed, KeptUntil: s.KeptUntil,
-		After: s.After,
+		After: s.After, Epoch: s.Epoch, Checkpoint: s.Checkpoint, CheckpointSealed: s.CheckpointSealed,
 	}
 	if st.State.Terminal() && st.State != StateSucceeded {
 		st.Err = &TaskError{

@@ -34,7 +34,7 @@ type Options struct {
 	Steer func(*http.Request) (who string, ok bool)
 	// Log gets a line for each act, with the name of the person. Default: slog.Default().
 	Log *slog.Logger
-	// ShowPayloads shows the inputs and headers of tasks. Default: they are left out.
+	// ShowPayloads shows the inputs, checkpoints and headers of tasks. Default: they are left out.
 	ShowPayloads bool
 }
 

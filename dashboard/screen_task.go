@@ -20,6 +20,11 @@ type taskData struct {
 	// Input is there if payloads are shown. Hidden says why it is not.
 	Input  string `json:"input,omitempty"`
 	Hidden string `json:"input_hidden,omitempty"`
+	// Saved is the size of the checkpoint of an open task in words, and what it holds is there as
+	// the input is.
+	Saved            string `json:"checkpoint_size,omitempty"`
+	Checkpoint       string `json:"checkpoint,omitempty"`
+	CheckpointHidden string `json:"checkpoint_hidden,omitempty"`
 }
 
 func taskScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (any, error) {
@@ -44,14 +49,30 @@ func taskScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (any,
 	case !h.options.ShowPayloads:
 		d.Hidden = "inputs are not shown on this page"
 		d.Task.Headers = nil
-	case t.Sealed != nil:
-		d.Hidden = t.Sealed.Error()
-	case t.Input == nil:
+	case t.Sealed == nil && t.Input == nil:
 		d.Hidden = "it is kept for open and dead tasks only"
-	case !utf8.Valid(t.Input):
-		d.Hidden = wording.Count(len(t.Input), "byte") + " that are not text"
 	default:
-		d.Input = wording.CleanLines(string(t.Input))
+		d.Input, d.Hidden = payload(t.Input, t.Sealed)
+	}
+	switch {
+	case t.CheckpointSealed != nil:
+		d.Saved = "sealed"
+	case len(t.Checkpoint) > 0:
+		d.Saved = wording.Count(len(t.Checkpoint), "byte")
+	}
+	if h.options.ShowPayloads && d.Saved != "" {
+		d.Checkpoint, d.CheckpointHidden = payload(t.Checkpoint, t.CheckpointSealed)
 	}
 	return d, nil
+}
+
+// payload is an input or a checkpoint as text, or why it cannot be shown.
+func payload(data []byte, e *assign.SealedError) (text, hidden string) {
+	switch {
+	case e != nil:
+		return "", e.Error()
+	case !utf8.Valid(data):
+		return "", wording.Count(len(data), "byte") + " that are not text"
+	}
+	return wording.CleanLines(string(data)), ""
 }

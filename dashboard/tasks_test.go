@@ -45,6 +45,16 @@ func work(t *testing.T, nc *nats.Conn) {
 		}); err != nil {
 		t.Fatal(err)
 	}
+	if err := assign.Handle(a, assign.NewKind[string, string]("keep"),
+		func(ctx context.Context, task *assign.Task[string]) (string, error) {
+			if err := task.Progress(ctx, 0.5, []byte("step 4"+hostile)); err != nil {
+				return "", err
+			}
+			<-ctx.Done()
+			return "", ctx.Err()
+		}); err != nil {
+		t.Fatal(err)
+	}
 	name, lead := a.Role()
 	e, err := session.Campaign(election.RoleConfig{Role: name, Lead: lead})
 	if err != nil {
@@ -129,7 +139,8 @@ func TestTasks(t *testing.T) {
 	}
 	body = s.get(task, http.StatusOK)
 	for _, want := range []string{
-		"no such file: &lt;img", "<h2>Input</h2><pre>&#34;1nput", "h34d3r", "rolectl tasks requeue -n jobs dead-1",
+		"no such file: &lt;img", "<h2>Input</h2><pre>&#34;1nput",
+		"<dt>Epoch</dt><dd>", "h34d3r", "rolectl tasks requeue -n jobs dead-1",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in\n%s", want, body)

@@ -58,7 +58,7 @@ func working(t *testing.T) *works {
 		assign.Handle(a, assign.NewKind[int, int]("double"),
 			func(_ context.Context, t *assign.Task[int]) (int, error) { return 2 * t.Input, nil }),
 		assign.Handle(a, assign.NewKind[any, string]("gate"), func(ctx context.Context, t *assign.Task[any]) (string, error) {
-			if err := t.Progress(ctx, 0.5, nil); err != nil {
+			if err := t.Progress(ctx, 0.5, []byte(`{"half": true}`)); err != nil {
 				return "", err
 			}
 			select {

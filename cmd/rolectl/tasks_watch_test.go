@@ -82,6 +82,14 @@ func TestTasksFollow(t *testing.T) {
 	if r := left.wait(); r.code != 130 {
 		t.Errorf("interrupted: exit %d, %s", r.code, r.errors)
 	}
+	natstest.Eventually(t, "its epoch and its checkpoint are shown", patience, func() (bool, string) {
+		r := w.ok("tasks", "get", "gated")
+		return strings.Contains(r.out, "epoch: ") && strings.Contains(r.out, `checkpoint: {"half": true}`), r.out
+	})
+	if d := document[struct{ Checkpoint struct{ Half bool } }](t,
+		w.ok("tasks", "get", "gated", "-o", "json").out); !d.Checkpoint.Half {
+		t.Errorf("%+v", d)
+	}
 	close(w.open)
 	if r := one.wait(); r.code != 0 || !strings.HasSuffix(told(t, r.out)[len(told(t, r.out))-1], "ended succeeded") {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.errors)

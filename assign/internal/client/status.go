@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
@@ -17,14 +19,18 @@ import (
 )
 
 // Status is what is known about a task. Stack is that of a panic, for a dead task. Failures are
-// those of a task that is open or dead, Input is that of one that Get has read, as far as it was
-// kept. KeptUntil is of a task that has ended.
+// those of a task that is open or dead. Epoch, Input and Checkpoint are those of one that Get has
+// read, as far as they were kept. KeptUntil is of a task that has ended.
 type Status struct {
 	control.Task
-	Stack     string
-	Failures  []record.Failed
-	Input     []byte
-	Sealed    *taskerr.SealedError // why Input is not there, nil if it is
+	Stack    string
+	Failures []record.Failed
+	Input    []byte
+	Sealed   *taskerr.SealedError // why Input is not there, nil if it is
+
+	Checkpoint       []byte
+	CheckpointSealed *taskerr.SealedError // as Sealed
+
 	After     []string
 	KeptUntil time.Time
 }
@@ -34,6 +40,12 @@ func (c *Client) Get(ctx context.Context, id string) (Status, error) {
 	st, err := c.get(ctx, id)
 	if err == nil && (!terminal(st.State) || st.State == tasks.StateDead && len(st.Input) > 0) {
 		if st.Input, err = c.sealer.Open(sealed.Input, id, st.Input); errors.As(err, &st.Sealed) {
+			err = nil
+		}
+	}
+	if err == nil && len(st.Checkpoint) > 0 {
+		st.Checkpoint, err = c.sealer.Open(sealed.Checkpoint, id, st.Checkpoint)
+		if errors.As(err, &st.CheckpointSealed) {
 			err = nil
 		}
 	}
@@ -51,7 +63,7 @@ func (c *Client) get(ctx context.Context, id string) (Status, error) {
 		return none, c.offline(err)
 	}
 	if o != nil {
-		return endedStatus(id, o, &e), nil
+		return settledStatus(id, o, &e), nil
 	}
 	st, err := openStatus(id, &e)
 	if err != nil {
@@ -73,13 +85,21 @@ func (c *Client) get(ctx context.Context, id string) (Status, error) {
 	}
 	// The scheduler has not read the submission yet, or has just stored the outcome.
 	if o, e, err := c.read(ctx, l, id); err == nil && o != nil {
-		return endedStatus(id, o, &e), nil
+		return settledStatus(id, o, &e), nil
 	}
 	return st, nil
 }
 
+// settledStatus is endedStatus with what only Get tells.
+func settledStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
+	st := endedStatus(id, o, e)
+	st.Epoch = o.Epoch
+	return st
+}
+
 // history reads about the attempts that an open task has had, from the note of its submission at
-// revision.
+// revision, and what they have left. The epoch may be that of an earlier attempt than the last:
+// only the scheduler knows.
 func (c *Client) history(ctx context.Context, l *line, st *Status, revision uint64) error {
 	note, err := c.look(ctx, l, record.NoteKey+st.ID)
 	if err != nil {
@@ -87,6 +107,22 @@ func (c *Client) history(ctx context.Context, l *line, st *Status, revision uint
 	}
 	if note.Revision > revision && !note.Marker {
 		st.Failures = record.Failures(record.First(note.Header[record.HeaderHistory]))
+		if r, err := record.DecodeNote(note.Value); err == nil {
+			st.Epoch = max(r.Attempt.Epoch, r.Started.Epoch)
+		}
+	}
+	saved, err := c.look(ctx, l, record.CheckpointKey+st.ID)
+	if err != nil {
+		return taskerr.Doing(err, "checkpoint of %s", st.ID)
+	}
+	if saved.Revision > revision && !saved.Marker {
+		if len(saved.Value) > 0 { // else it was taken back
+			st.Checkpoint = saved.Value
+		}
+		text, _, _ := strings.Cut(record.First(saved.Header[record.HeaderAttempt]), ".")
+		if epoch, err := strconv.ParseUint(text, 10, 64); err == nil {
+			st.Epoch = max(st.Epoch, epoch)
+		}
 	}
 	return nil
 }
@@ -95,6 +131,9 @@ func (c *Client) history(ctx context.Context, l *line, st *Status, revision uint
 func (st *Status) look(t *control.Task) {
 	st.State, st.Reason, st.Attempts, st.Worker, st.Progress, st.Due = t.State, t.Reason, t.Attempts, t.Worker,
 		roundProgress(t.Progress), t.Due
+	if t.Epoch > 0 { // else the scheduler is of an earlier version, or there was no attempt
+		st.Epoch = t.Epoch
+	}
 }
 
 // submitter takes the parts of a record that are the submitter's. An outcome has them too, as far

@@ -8,23 +8,25 @@ import (
 
 // Task is the status of a task. Package assign documents the fields.
 type Task struct {
-	ID          string            `json:"id"`
-	Kind        string            `json:"kind,omitempty"`
-	State       tasks.State       `json:"state"`
-	Reason      tasks.Reason      `json:"reason,omitempty"`
-	Attempts    int               `json:"attempts,omitempty"`
-	Worker      string            `json:"worker,omitempty"`
-	Progress    float64           `json:"progress,omitempty"`
-	Priority    int               `json:"priority,omitempty"`
-	Submitted   time.Time         `json:"submitted,omitzero"`
-	Due         time.Time         `json:"due,omitzero"`
-	Ended       time.Time         `json:"ended,omitzero"`
-	Ran         time.Duration     `json:"ran_ns,omitempty"`
-	Error       string            `json:"error,omitempty"`
-	Cause       string            `json:"cause,omitempty"`
-	TraceParent string            `json:"trace_parent,omitempty"`
-	Keys        *Keys             `json:"keys,omitempty"`
-	Headers     map[string]string `json:"headers,omitempty"`
+	ID          string        `json:"id"`
+	Kind        string        `json:"kind,omitempty"`
+	State       tasks.State   `json:"state"`
+	Reason      tasks.Reason  `json:"reason,omitempty"`
+	Attempts    int           `json:"attempts,omitempty"`
+	Worker      string        `json:"worker,omitempty"`
+	Progress    float64       `json:"progress,omitempty"`
+	Priority    int           `json:"priority,omitempty"`
+	Submitted   time.Time     `json:"submitted,omitzero"`
+	Due         time.Time     `json:"due,omitzero"`
+	Ended       time.Time     `json:"ended,omitzero"`
+	Ran         time.Duration `json:"ran_ns,omitempty"`
+	Error       string        `json:"error,omitempty"`
+	Cause       string        `json:"cause,omitempty"`
+	TraceParent string        `json:"trace_parent,omitempty"`
+	// Epoch is that of the last attempt. Only an answer to OpStatus has it.
+	Epoch   uint64            `json:"epoch,omitempty"`
+	Keys    *Keys             `json:"keys,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // Keys are the keys that a task was submitted with. Unique is the digest of the kind and the key.

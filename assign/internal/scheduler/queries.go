@@ -106,7 +106,9 @@ func (q *queries) answerStatus(query control.Query) control.Answer {
 	if !ok {
 		return control.Answer{}
 	}
-	return control.Answer{OK: true, Task: statusOf(&g, time.Now())}
+	s := statusOf(&g, time.Now())
+	s.Epoch = g.Attempt.Epoch
+	return control.Answer{OK: true, Task: s}
 }
 
 // answerWatch begins to send the changes of a task. The status of the task follows as the first

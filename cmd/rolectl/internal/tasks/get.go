@@ -22,7 +22,8 @@ func getCommand(t *scope) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get TASK", Short: "Show one task, or its output with --result",
 		Long: `Show one task. For a task that is open or dead that includes its input, and each attempt that has failed: on which worker,
-when, and with which error. For a dead task it includes the stack of a panic, and until when the task is kept.
+when, and with which error. For an open task it includes the checkpoint. For a dead task it includes the stack of a panic,
+and until when the task is kept.
 
 With --follow the command tells what happens to the task until the task has ended: a line for each event on a terminal,
 a JSON document on a line elsewhere. It exits with 0 if the task has succeeded, and else with 1.`,
@@ -97,7 +98,8 @@ func (t *scope) printTask(s assign.TaskStatus, o outcome) error {
 			Task      assign.TaskStatus `json:"task"`
 			outcome
 			submitted
-		}{show.Of("task"), t.namespace, s, o, inputOf(s)})
+			saved
+		}{show.Of("task"), t.namespace, s, o, inputOf(s), savedOf(s)})
 	}
 	if err := p.Print(taskTable(t.namespace, []assign.TaskStatus{s}, false)); err != nil || p.Format == "name" {
 		return err
@@ -124,24 +126,51 @@ func inputOf(s assign.TaskStatus) submitted {
 	return submitted{Bytes: s.Input}
 }
 
-// shownInput is how much of an input a terminal shows, in bytes.
-const shownInput = 4 << 10
+// saved is the checkpoint of a task in its JSON document, as submitted is its input.
+type saved struct {
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
+	Bytes      []byte          `json:"checkpoint_bytes,omitempty"`
+	Sealed     string          `json:"checkpoint_sealed,omitempty"`
+}
+
+func savedOf(s assign.TaskStatus) saved {
+	switch {
+	case s.CheckpointSealed != nil:
+		return saved{Sealed: s.CheckpointSealed.Key}
+	case json.Valid(s.Checkpoint):
+		return saved{Checkpoint: s.Checkpoint}
+	}
+	return saved{Bytes: s.Checkpoint}
+}
+
+// shownData is how much of an input or a checkpoint a terminal shows, in bytes.
+const shownData = 4 << 10
+
+// dataLines say what an input or a checkpoint is, or why it is not there.
+func dataLines(name string, data []byte, e *assign.SealedError) (lines []string) {
+	if e != nil && errors.Is(e, assign.ErrTampered) {
+		lines = append(lines, name+": "+wording.Clean(e.Error()))
+	} else if e != nil {
+		lines = append(lines, name+": sealed ("+wording.Clean(e.Key)+")")
+	}
+	if len(data) > 0 {
+		text := wording.Clean(string(data[:min(len(data), shownData)]))
+		if len(data) > shownData {
+			text += fmt.Sprintf(" … (%d bytes; -o json has all)", len(data))
+		}
+		lines = append(lines, name+": "+text)
+	}
+	return lines
+}
 
 // printDetails prints what a line of a table has no room for.
 func (t *scope) printDetails(p show.Printer, s assign.TaskStatus) error {
 	var lines []string
-	if e := s.Sealed; e != nil && errors.Is(e, assign.ErrTampered) {
-		lines = append(lines, "input: "+wording.Clean(e.Error()))
-	} else if e != nil {
-		lines = append(lines, "input: sealed ("+wording.Clean(e.Key)+")")
+	if s.Epoch > 0 {
+		lines = append(lines, fmt.Sprint("epoch: ", s.Epoch))
 	}
-	if len(s.Input) > 0 {
-		text := wording.Clean(string(s.Input[:min(len(s.Input), shownInput)]))
-		if len(s.Input) > shownInput {
-			text += fmt.Sprintf(" … (%d bytes; -o json has all)", len(s.Input))
-		}
-		lines = append(lines, "input: "+text)
-	}
+	lines = append(lines, dataLines("input", s.Input, s.Sealed)...)
+	lines = append(lines, dataLines("checkpoint", s.Checkpoint, s.CheckpointSealed)...)
 	if len(s.After) > 0 {
 		lines = append(lines, "after: "+strings.Join(s.After, ", "))
 	}

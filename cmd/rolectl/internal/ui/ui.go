@@ -41,8 +41,8 @@ func Command(a *cli.App) *cobra.Command {
 and what to do. The first line on standard output is its address.
 
 Without --steer the page changes nothing, and read-only permissions suffice. Everybody who can reach it sees what an
-observer sees: it listens on loopback unless --listen names another address, and asks for no password. Inputs of tasks are
-left out without --show-payloads.
+observer sees: it listens on loopback unless --listen names another address, and asks for no password. Inputs and checkpoints
+of tasks are left out without --show-payloads.
 
 With --steer people can step down, transfer, pause, resume, cancel, requeue and drain, each after a confirmation, with the
 permissions of this user of NATS. --users names a file with a line for each person, name:bcrypt, as htpasswd -B writes it.
@@ -70,7 +70,7 @@ Without --namespace it shows the namespaces in which members of the bucket work 
 	flags.StringVar(&p.options.Title, "title", "", "name of the system, for people (default: the bucket)")
 	flags.StringVar(&p.options.Colour, "colour", "", "colour of the top edge, such as '#b00'")
 	flags.StringVar(&p.options.BasePath, "base-path", "", "path below which a proxy mounts the page, such as /roles")
-	flags.BoolVar(&p.options.ShowPayloads, "show-payloads", false, "show inputs and headers of tasks")
+	flags.BoolVar(&p.options.ShowPayloads, "show-payloads", false, "show inputs, checkpoints and headers of tasks")
 	p.rights.flags(cmd)
 	return cmd
 }
