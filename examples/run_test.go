@@ -15,18 +15,21 @@ import (
 
 // TestPrograms runs every small example as its comment says, each against a server of its own.
 func TestPrograms(t *testing.T) {
-	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards", "ordered-consumers")
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards", "ordered-consumers",
+		"control-manager", "cron")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
 	t.Run("shards", func(t *testing.T) { t.Parallel(); testShards(t, dir+"shards") })
 	t.Run("ordered-consumers", func(t *testing.T) { t.Parallel(); testOrdered(t, dir+"ordered-consumers") })
+	t.Run("control-manager", func(t *testing.T) { t.Parallel(); testControl(t, dir+"control-manager") })
+	t.Run("cron", func(t *testing.T) { t.Parallel(); testCron(t, dir+"cron") })
 	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
 }
 
 // TestSmall: what is to be copied is short, and imports nothing that others cannot.
 func TestSmall(t *testing.T) {
-	for _, path := range []string{"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "shards"} {
+	for _, path := range []string{"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "shards", "cron"} {
 		text, err := os.ReadFile(filepath.Join(path, "main.go"))
 		if err != nil {
 			t.Fatal(err)
