@@ -95,6 +95,17 @@ func NewSession(cfg SessionConfig) (*Session, error) {
 // Bucket is the bucket of the session.
 func (s *Session) Bucket() string { return s.cfg.Bucket }
 
+// BucketID is the id of the bucket, which another bucket of the same name does not have. It is ""
+// until Open has reached the bucket.
+func (s *Session) BucketID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.loop == nil {
+		return ""
+	}
+	return s.loop.bucket.Identity().ID
+}
+
 // Instance is the instance id, generated when none was configured.
 func (s *Session) Instance() string { return s.cfg.InstanceID }
 

@@ -11,7 +11,7 @@ import (
 // public are the packages that users import.
 var public = []string{
 	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "discovery", "election",
-	"election/electionotel", "electiontest", "event", "fencing", "guard", "metrics", "roles",
+	"election/electionotel", "electiontest", "event", "fencing", "guard", "kube", "metrics", "roles",
 }
 
 // TestPublicAPI compares what go doc shows of each public package with a file, so that a change of

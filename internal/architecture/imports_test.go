@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"internal/bridge":                     {"fencing", "internal/clock"},
 	"internal/natsrun":                    {},
 	"internal/wording":                    {},
+	"kube":                                {"election"},
 	"internal/findings": {
 		"assign", "election", "internal/protocol", "internal/protocol/record", "internal/wording",
 	},
