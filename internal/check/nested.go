@@ -10,8 +10,8 @@ import (
 )
 
 // nested are the commands for the modules below this one, which ./... leaves out. All are vetted.
-// The examples are tested too, and what is deployed, which says what it leaves out; the others
-// measure other systems, which a machine may not have.
+// The examples are tested too, what is below package kube, and what is deployed, which says what it
+// leaves out; the others measure other systems, which a machine may not have.
 func nested(context.Context) ([]step, error) {
 	dirs, err := below(".")
 	if err != nil {
@@ -22,7 +22,7 @@ func nested(context.Context) ([]step, error) {
 		steps = append(steps, step{line: yielding + "go vet ./...", dir: dir})
 		tests := ""
 		switch first, _, _ := strings.Cut(filepath.ToSlash(dir), "/"); first {
-		case "examples":
+		case "examples", "kube":
 			tests = "go test ./..."
 		case "deploy":
 			tests = "go test -count 1 -v ./..."

@@ -17,7 +17,13 @@ func TestNested(t *testing.T) {
 	for _, want := range []struct {
 		dir   string
 		steps int
-	}{{"bench/peers", 1}, {"deploy/check", 3}, {"examples/fencing/sqlite", 3}, {"tools", 0}} {
+	}{
+		{"bench/peers", 1},
+		{"deploy/check", 3},
+		{"examples/fencing/sqlite", 3},
+		{"kube/controllerruntime", 3},
+		{"tools", 0},
+	} {
 		if n := len(slices.DeleteFunc(slices.Clone(steps),
 			func(s step) bool { return filepath.ToSlash(s.dir) != want.dir })); n != want.steps {
 			t.Errorf("%d commands in %s, want %d: %v", n, want.dir, want.steps, steps)
