@@ -75,11 +75,15 @@ func (m *Machine) moveSome(g *spreadGroup) {
 	g.moves = later
 }
 
-// forgetGiven drops the roles that are given, or are not given away after all.
+// forgetGiven drops the roles that are given, or are not given away after all. A role that we have
+// left and joined again meanwhile goes on with its term.
 func (m *Machine) forgetGiven(g *spreadGroup) {
 	kept := g.giving[:0]
 	for _, r := range g.giving {
-		if t := r.term; t != nil && (t.leading() && t.handover.target != "" || t.cause == Balanced) {
+		if r = r.Notes.mine; r == nil || r.group != g || r.term == nil {
+			continue
+		}
+		if t := r.term; t.leading() && t.handover.target != "" || t.cause == Balanced {
 			kept = append(kept, r)
 		}
 	}
@@ -91,10 +95,16 @@ func (m *Machine) forgetGiven(g *spreadGroup) {
 // looked at again at the time that it returns.
 func (m *Machine) tryMove(g *spreadGroup, move spread.Move) *record.Instant {
 	r, target := g.picture.Names[move.Role].Notes.mine, g.picture.Peers[move.To]
-	if r == nil || r.term == nil || !r.term.leading() || r.leaving != nil || r.term.handover.target != "" {
+	now := m.now.Observer
+	switch {
+	case r == nil || r.leaving != nil:
+		return nil
+	case r.claim != nil: // the plan has it among ours, and its term has not begun
+		soon := now.Add(m.cfg.Heartbeat)
+		return &soon
+	case r.term == nil || !r.term.leading() || r.term.handover.target != "":
 		return nil
 	}
-	now := m.now.Observer
 	wait := max(r.term.rests, g.declined[target.Peer.Instance].until)
 	if _, ok := m.view.Contender(now, r.Name, target); !ok || !m.view.Heard(now, target) {
 		wait = max(wait, now.Add(m.cfg.Heartbeat))

@@ -163,8 +163,10 @@ func (m *Machine) collect() {
 	for _, n := range m.news.Notices { // before anything is decided; those that come up until they are told follow
 		m.noteSpread(n)
 	}
+	if len(m.news.Roles) > 0 {
+		m.touchGroups()
+	}
 	for _, r := range m.news.Roles {
-		m.touchGroup(r)
 		m.touchRole(r)
 	}
 	for _, name := range m.news.Steered {

@@ -25,7 +25,7 @@ type spreadGroup struct {
 	plan    spread.Plan
 	vacant  int // how many roles were dealt out
 	made    record.Instant
-	stale   bool // something of it was written since
+	stale   bool // something of a role was written since
 	wrong   bool // other members may take its roles since
 
 	changed record.Instant // since when members come and go
@@ -57,10 +57,11 @@ func (m *Machine) groupOf(name string) *spreadGroup {
 	return g
 }
 
-// touchGroup notes that something was written of a role that is spread.
-func (m *Machine) touchGroup(rv *RoleView) {
-	if r := rv.Notes.mine; r != nil && r.group != nil {
-		r.group.stale = true
+// touchGroups notes that something was written of a role. Roles that we take no part in count, and
+// those that are not spread: they are load of others.
+func (m *Machine) touchGroups() {
+	for _, g := range m.spread.groups {
+		g.stale = true
 	}
 }
 

@@ -80,6 +80,68 @@ func TestTakeoverAfterBalance(t *testing.T) {
 	}
 }
 
+// TestBalanceGoesOnAfterALeave: a role is left and joined again while its work drains, so that
+// another process leads it. When that is done, the next role moves.
+func TestBalanceGoesOnAfterALeave(t *testing.T) {
+	g := spreads(t, 4)
+	g.joins(candidate("b"), 4, record.Candidacy{Eligible: true, Spread: true})
+	g.run(6*time.Second, nil)
+	first := g.asked()
+	if len(first) != 1 {
+		t.Fatalf("asked %v", first)
+	}
+	role := first[0].Request.Role
+	term := g.m.View().Role(role).Revision
+	g.step(Answered{Role: role, Target: "b", OK: true})
+	g.step(Leave{ID: 1, Role: role})
+	g.step(Join{RoleConfig{Name: role, Spread: true}})
+	g.step(Drained{Role: role, Term: term})
+	g.run(100*time.Millisecond, nil)
+	rv := g.m.View().Role(role)
+	if !rv.Role.Vacant || rv.Role.Next != "b" {
+		t.Fatalf("it is not given away: %+v", rv.Role)
+	}
+	b := g.m.View().Peer(candidate("b"))
+	g.sees("c.role."+role, record.Role{V: 1, ID: "b", Session: b.Session(), TTLms: 120_000, Token: "t"})
+	g.run(30*time.Second, nil)
+	if now := g.asked(); len(now) < 2 || now[1].Request.Role == role {
+		t.Errorf("no other role moves: asked %v", now)
+	}
+}
+
+// TestBalanceFollowsTheLoadOfOthers: a role in which we take no part goes from one member to
+// another, so that a role of ours is to move.
+func TestBalanceFollowsTheLoadOfOthers(t *testing.T) {
+	g := spreads(t, 2)
+	takes := func(instance string, roles ...string) (session uint64) {
+		m := record.Member{V: 1, Session: g.rev + 1, Roles: map[string]record.Candidacy{}}
+		for _, role := range roles {
+			m.Roles[role] = record.Candidacy{Eligible: true, Spread: role[0] == 'r'}
+		}
+		g.sees(record.LeaseKey(candidate(instance)), record.Lease{
+			V: 1, Session: m.Session, Nonce: instance, TTLms: 120_000, State: record.Live,
+		})
+		g.sees(record.MemberKey(candidate(instance)), m)
+		return m.Session
+	}
+	leads := func(instance string, session uint64) {
+		for _, role := range []string{"x0", "x1"} {
+			g.sees("c.role."+role, record.Role{V: 1, ID: instance, Session: session, TTLms: 120_000, Token: "t"})
+		}
+	}
+	leads("b", takes("b", "r0", "r1", "x0", "x1"))
+	c := takes("c", "x0", "x1")
+	g.run(20*time.Second, nil)
+	if asked := g.asked(); len(asked) > 0 {
+		t.Fatalf("asked %v while all was even", asked)
+	}
+	leads("c", c)
+	g.run(20*time.Second, nil)
+	if asked := g.asked(); len(asked) == 0 || asked[0].Instance != "b" {
+		t.Errorf("asked %v", asked)
+	}
+}
+
 // TestBalancesWhileProcessesCome: processes come all the time. Roles move all the same: within two
 // heartbeats if those spread nothing in the group, else within a TTL and a heartbeat.
 func TestBalancesWhileProcessesCome(t *testing.T) {

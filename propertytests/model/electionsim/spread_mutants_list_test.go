@@ -23,6 +23,18 @@ var takesOver = mutants.Test{
 	Says: beside.Says,
 }
 
+// goesOn is the test of a role that is left and joined again while it moves.
+var goesOn = mutants.Test{
+	Below: beside.Below, Run: "^TestBalanceGoesOnAfterALeave$", Args: beside.Args,
+	Says: beside.Says,
+}
+
+// follows is the test of roles in which we take no part.
+var follows = mutants.Test{
+	Below: beside.Below, Run: "^TestBalanceFollowsTheLoadOfOthers$", Args: beside.Args,
+	Says: beside.Says,
+}
+
 // findsRoom is the test of what happens when a full process gives a role away.
 var findsRoom = mutants.Test{
 	Below: beside.Below, Run: "^TestFullWithManyRoles$", Args: beside.Args,
@@ -97,6 +109,12 @@ var spreading = []mutants.Mutant{
 	}},
 	{Name: "a target that declines hides a better candidate", By: &takesOver, Edits: []mutants.Edit{
 		{"\tr.term.handover.rival = rival\n\tm.touchRole(r.RoleView)\n", "\tr.term.handover.rival = rival\n"},
+	}},
+	{Name: "a role that was left and joined again is moved for ever", By: &goesOn, Edits: []mutants.Edit{
+		{"if r = r.Notes.mine; r == nil || r.group != g || r.term == nil {", "if r.term == nil {"},
+	}},
+	{Name: "a plan does not see what others lead", By: &follows, Edits: []mutants.Edit{
+		{"\t\tg.stale = true\n\t}\n}\n", "\t\tg.stale = g.stale || g.wrong\n\t}\n}\n"},
 	}},
 	{Name: "no rest", By: &evenly, Edits: []mutants.Edit{
 		{"t.rests = t.began.Add(m.cfg.TTL)", "t.rests = t.began"},
