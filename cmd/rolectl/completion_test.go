@@ -44,7 +44,7 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string][]string{
-		"roles|":                          {"metrics", "once", "rm", "scheduler"},
+		"roles|":                          {"metrics", "once", "pause", "resume", "rm", "scheduler"},
 		"roles|rm|once|":                  {"metrics", "scheduler"},
 		"roles|metrics|":                  {"once", "scheduler"},
 		"watch|metrics|":                  {"once", "scheduler"},
@@ -61,7 +61,7 @@ func TestCompletion(t *testing.T) {
 		"bucket|create|x|--replicas|":     {"1", "3", "5"},
 		"tasks|ls|-n|":                    {"files", "jobs"},
 		"tasks|drain|-n|":                 {"files", "jobs"},
-		"-s|nats://127.0.0.1:1|roles|":    {"rm"},
+		"-s|nats://127.0.0.1:1|roles|":    {"pause", "resume", "rm"},
 		"-s|nats://127.0.0.1:1|roles|-b|": nil,
 	} {
 		p.completes(line, want...)
