@@ -76,7 +76,7 @@ func (m *Machine) moveSome(g *spreadGroup) {
 }
 
 // forgetGiven drops the roles that are given, or are not given away after all. A role that we have
-// left and joined again meanwhile goes on with its term.
+// left and joined again meanwhile continues its term.
 func (m *Machine) forgetGiven(g *spreadGroup) {
 	kept := g.giving[:0]
 	for _, r := range g.giving {

@@ -3,6 +3,7 @@ package systemd
 import (
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -41,6 +42,8 @@ type Notifier struct {
 	wake   chan struct{} // size 1: something has changed
 	stop   chan struct{}
 	over   chan struct{}
+
+	unheard bool // the last message could not be sent; of the goroutine that sends
 
 	mu       sync.Mutex
 	open     bool // there is a session now
@@ -86,7 +89,7 @@ func (n *Notifier) Drain() {
 	n.changed()
 }
 
-// Stop ends the notifier, and waits for it.
+// Stop ends the notifier, and waits for it: for sendWithin at most, if the service manager is stuck.
 func (n *Notifier) Stop() {
 	if n != nil {
 		close(n.stop)
@@ -190,8 +193,29 @@ func (n *Notifier) state() (text string, draining bool) {
 	}
 }
 
+// sendWithin bounds a message: the service manager may be stuck, and then its socket takes no more.
+const sendWithin = time.Second
+
+// send sends a message. The first of several in a row that could not be sent is told of.
 func (n *Notifier) send(state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
+	err := tell(state)
+	if err != nil && !n.unheard {
 		n.failed(fmt.Errorf("tell the service manager: %w", err))
 	}
+	n.unheard = err != nil
+}
+
+// tell is daemon.SdNotify with a time limit.
+func tell(state string) error {
+	to := &net.UnixAddr{Name: os.Getenv("NOTIFY_SOCKET"), Net: "unixgram"}
+	conn, err := net.DialUnix(to.Net, nil, to)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() // nothing is lost: a message is sent or not
+	if err := conn.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
+		return err
+	}
+	_, err = conn.Write([]byte(state))
+	return err
 }

@@ -1,6 +1,7 @@
 package systemd
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -51,6 +52,24 @@ func TestNobodyListens(t *testing.T) {
 	n.Stop()
 	if n != nil {
 		t.Error(n)
+	}
+}
+
+// TestAManagerThatIsStuck: it takes no more messages. That is told of once, and the notifier can be
+// stopped.
+func TestAManagerThatIsStuck(t *testing.T) {
+	listen(t)
+	t.Setenv("WATCHDOG_USEC", "3000")
+	failed := make(chan error, 100)
+	n := New(func(err error) { failed <- err })
+	n.Start(func() {})
+	if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	n.Drain()
+	n.Stop()
+	if len(failed) > 0 {
+		t.Errorf("told of %d times more", len(failed))
 	}
 }
 
