@@ -123,12 +123,13 @@ func (e *LeaderEndpoint) keep(ctx context.Context, t *election.Term) {
 	defer func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		if err := k.clear(ending); err != nil {
+		_, err := backoff.Retry(ending, func() (struct{}, error) { return struct{}{}, k.clear(ending) },
+			backoff.WithBackOff(pauses()))
+		if err != nil {
 			e.OnError(err)
 		}
 	}()
-	retry := backoff.NewExponentialBackOff()
-	retry.InitialInterval, retry.MaxInterval = 50*time.Millisecond, 5*time.Second
+	retry := pauses()
 	for t.Valid() {
 		wait, err := k.write(ctx, e.wanted(t))
 		switch {
@@ -152,6 +153,13 @@ func (e *LeaderEndpoint) keep(ctx context.Context, t *election.Term) {
 		case <-timer.C:
 		}
 	}
+}
+
+// pauses are those between requests that fail.
+func pauses() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, 5*time.Second
+	return b
 }
 
 // wanted is the slice of a term.

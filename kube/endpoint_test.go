@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -90,22 +91,34 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestNeverOlder: leaders of drawn terms overlap, and their requests are held up or lost. No write
-// that the API server accepts has an older epoch, or two addresses, and in the end the last leader
-// is named.
+// TestNeverOlder: leaders of drawn terms overlap. Their requests are held up or lost, and so are the
+// answers. No write that the API server accepts has an older epoch, or two addresses, and in the end
+// the last leader is named.
 func TestNeverOlder(t *testing.T) {
+	var unanswered atomic.Int32 // writes
 	for seed := range uint64(20) {
 		api := newAPIServer(t)
 		var mu sync.Mutex
-		draw := rand.New(rand.NewPCG(seed, 1))
+		draw, network := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 		var calm atomic.Bool
-		api.held = func(*http.Request) {
+		api.fate = func(r *http.Request) fate {
 			mu.Lock()
-			n := draw.IntN(20)
+			n := network.IntN(20)
 			mu.Unlock()
-			if !calm.Load() && n < 8 {
+			switch {
+			case calm.Load():
+				return arrives
+			case n < 8:
 				time.Sleep(time.Duration(n) * time.Millisecond)
+			case n < 10:
+				return requestLost
+			case n < 13:
+				if r.Method != http.MethodGet {
+					unanswered.Add(1)
+				}
+				return answerLost
 			}
+			return arrives
 		}
 		var all sync.WaitGroup
 		var ends []func(error)
@@ -135,17 +148,23 @@ func TestNeverOlder(t *testing.T) {
 		})
 		ends[5](election.ErrClosed)
 		all.Wait()
+		api.mu.Lock()
+		writes := slices.Clone(api.writes)
+		api.mu.Unlock()
 		last := uint64(0)
-		for _, s := range api.writes {
+		for _, s := range writes {
 			if c := claimOf(s); c.epoch < last || len(s.Endpoints) > 1 {
 				t.Fatalf("seed %d: epoch %d with %d addresses after %d", seed, c.epoch, len(s.Endpoints), last)
 			} else {
 				last = c.epoch
 			}
 		}
-		if s := api.writes[len(api.writes)-1]; s.names() != "" {
+		if s := writes[len(writes)-1]; s.names() != "" {
 			t.Errorf("seed %d: the slice names %s after the last term", seed, s.names())
 		}
+	}
+	if unanswered.Load() == 0 {
+		t.Error("no answer to a write was lost")
 	}
 }
 

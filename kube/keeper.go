@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"time"
 )
@@ -57,10 +56,7 @@ func (k *keeper) look(ctx context.Context, want slice) (wait time.Duration, err 
 		k.last = &found
 		return 0, nil
 	}
-	labels := maps.Clone(found.Metadata.Labels) // those of others stay
-	maps.Copy(labels, want.Metadata.Labels)
-	want.Metadata.Labels, want.Metadata.ResourceVersion = labels, found.Metadata.ResourceVersion
-	return 0, k.store(ctx, http.MethodPut, k.client.slices(k.name), want)
+	return 0, k.store(ctx, http.MethodPut, k.client.slices(k.name), want.over(found))
 }
 
 // store sends a slice, on the condition that it is as it was found.

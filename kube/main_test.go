@@ -26,8 +26,17 @@ type apiServer struct {
 	stored  map[string]json.RawMessage // by path
 	writes  []slice                    // that were accepted, in order
 	labels  map[string]any             // of the last patch of a pod
-	held    func(*http.Request)        // called before a request is looked at
+	fate    func(*http.Request) fate   // of a request that comes in
 }
+
+// fate is what a network does to a request.
+type fate int
+
+const (
+	arrives fate = iota
+	requestLost
+	answerLost
+)
 
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
@@ -43,9 +52,21 @@ func (s *apiServer) client() *Client {
 }
 
 func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
-	if s.held != nil {
-		s.held(r)
+	meets := arrives
+	if s.fate != nil {
+		meets = s.fate(r)
 	}
+	if meets == requestLost {
+		panic(http.ErrAbortHandler) // closes the connection
+	}
+	if meets == answerLost {
+		s.answer(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	s.answer(w, r)
+}
+
+func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone

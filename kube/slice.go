@@ -19,7 +19,7 @@ const (
 	managedBy        = "rolemanager"
 )
 
-// slice is an EndpointSlice, as far as it is written here.
+// slice is an EndpointSlice, as far as it is written here. What else it had when it was read stays.
 type slice struct {
 	APIVersion  string     `json:"apiVersion"`
 	Kind        string     `json:"kind"`
@@ -27,6 +27,8 @@ type slice struct {
 	AddressType string     `json:"addressType"`
 	Endpoints   []endpoint `json:"endpoints"`
 	Ports       []port     `json:"ports"`
+
+	others others
 }
 
 type metadata struct {
@@ -35,6 +37,8 @@ type metadata struct {
 	ResourceVersion string            `json:"resourceVersion,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`
 	Annotations     map[string]string `json:"annotations,omitempty"`
+
+	others others
 }
 
 type endpoint struct {
@@ -69,13 +73,26 @@ type claim struct {
 	ttl    time.Duration
 }
 
+// over is the slice with what was found and is not written here: fields, labels and annotations of
+// others. It replaces what was found, and nothing newer.
+func (s slice) over(found slice) slice {
+	s.others, s.Metadata.others = found.others, found.Metadata.others
+	s.Metadata.Labels = joined(found.Metadata.Labels, s.Metadata.Labels)
+	s.Metadata.Annotations = joined(found.Metadata.Annotations, s.Metadata.Annotations)
+	s.Metadata.ResourceVersion = found.Metadata.ResourceVersion
+	return s
+}
+
+func joined(first, second map[string]string) map[string]string {
+	all := make(map[string]string, len(first)+len(second))
+	maps.Copy(all, first)
+	maps.Copy(all, second)
+	return all
+}
+
 // on writes the claim on a slice.
 func (c claim) on(s *slice) {
-	s.Metadata.Annotations = maps.Clone(s.Metadata.Annotations)
-	if s.Metadata.Annotations == nil {
-		s.Metadata.Annotations = map[string]string{}
-	}
-	maps.Copy(s.Metadata.Annotations, map[string]string{
+	s.Metadata.Annotations = joined(s.Metadata.Annotations, map[string]string{
 		annotationRole: c.role, annotationBucket: c.bucket, annotationEpoch: strconv.FormatUint(c.epoch, 10),
 		annotationTTL: strconv.FormatInt(c.ttl.Milliseconds(), 10),
 	})
