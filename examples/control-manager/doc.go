@@ -8,10 +8,10 @@
 //
 // In the end each change has one outcome, and none has gone to the drained agent:
 //
-//	began       3 managers, 3 agents, led by manager-2
+//	began       3 managers, 3 agents, led by manager-1
 //	drained     agent-1 after 120 changes
-//	transferred control to manager-3 in 6ms
-//	killed      manager-3, manager-1 hands out work 2.151s later
+//	transferred control to manager-2 in 18ms
+//	killed      manager-2, manager-1 hands out work 1.874s later
 //	changes     360 applied, 0 lost, 0 by the drained agent
 //
 // The files:
