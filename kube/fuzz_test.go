@@ -23,8 +23,10 @@ func FuzzSlice(f *testing.F) {
 			t.Errorf("over %+v: wait %v", was, wait)
 		}
 		mine.on(&found)
-		if got := claimOf(found); got != mine {
-			t.Errorf("%+v is read as %+v", mine, got)
+		var again slice
+		text, err = found.MarshalJSON()
+		if err != nil || json.Unmarshal(text, &again) != nil || claimOf(again) != mine {
+			t.Errorf("%+v is read as %+v: %s", mine, claimOf(again), text)
 		}
 	})
 }
