@@ -26,7 +26,8 @@ func testControl(t *testing.T, program string) {
 
 // testCron: the leader is killed, and another process continues. Each tick has one task, the ticks
 // without a leader included: no tick is missing, and each is reported once. The one tick that the
-// killed process reported last may be reported again, if its outcome was not stored before the kill.
+// killed process reported last may be reported again, if its outcome was not stored before the
+// kill.
 func testCron(t *testing.T, program string) {
 	s := natstest.Server(t, natstest.Listen)
 	killed, stays := leader(t, start(t, s, program), start(t, s, program))
@@ -38,7 +39,8 @@ func testCron(t *testing.T, program string) {
 	}
 	before := len(ticks(t, killed, stays))
 	stays.says(t, `leading at epoch \d+`, 20*time.Second)
-	natstest.Eventually(t, "five ticks after the kill are reported, and none is missing", time.Minute, func() (bool, string) {
+	const whole = "five ticks after the kill are reported, and none is missing"
+	natstest.Eventually(t, whole, time.Minute, func() (bool, string) {
 		all := ticks(t, killed, stays)
 		times := slices.SortedFunc(maps.Keys(all), time.Time.Compare)
 		missing := times[len(times)-1].Sub(times[0]) != time.Duration(len(times)-1)*time.Second

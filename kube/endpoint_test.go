@@ -91,9 +91,9 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestNeverOlder: leaders of drawn terms overlap. Their requests are held up or lost, and so are the
-// answers. No write that the API server accepts has an older epoch, or two addresses, and in the end
-// the last leader is named.
+// TestNeverOlder: leaders of drawn terms overlap. Their requests are held up or lost, and so are
+// the answers. No write that the API server accepts has an older epoch, or two addresses, and in
+// the end the last leader is named.
 func TestNeverOlder(t *testing.T) {
 	var unanswered atomic.Int32 // writes
 	for seed := range uint64(20) {

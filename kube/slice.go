@@ -19,7 +19,7 @@ const (
 	managedBy        = "rolemanager"
 )
 
-// slice is an EndpointSlice, as far as it is written here. What else it had when it was read stays.
+// slice is an EndpointSlice, as far as it is written here. The rest of it stays as it was read.
 type slice struct {
 	APIVersion  string     `json:"apiVersion"`
 	Kind        string     `json:"kind"`

@@ -89,7 +89,8 @@ func (n *Notifier) Drain() {
 	n.changed()
 }
 
-// Stop ends the notifier, and waits for it: for sendWithin at most, if the service manager is stuck.
+// Stop ends the notifier, and waits for it: for sendWithin at most, if the service manager is
+// stuck.
 func (n *Notifier) Stop() {
 	if n != nil {
 		close(n.stop)
