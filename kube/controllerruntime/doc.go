@@ -11,7 +11,11 @@
 //
 // # Promises
 //
-//   - With Runnable and Start the role is not given away before the runnables have returned.
+//   - With Runnable the role is not given away before the runnable has returned.
+//   - With Start it is not given away before the manager has returned. A manager returns before its
+//     runnables have, if its GracefulShutdownTimeout is not negative, or if its elector loses by
+//     itself, as in a process that stood still for longer than the RenewDeadline. Use Runnable, or
+//     check tokens, where that matters.
 //   - An elector that renews a Lock stops to lead before another process may lead the role, also
 //     when the session is lost.
 package controllerruntime
