@@ -6,6 +6,7 @@ import "testing"
 // when it is read again.
 func FuzzLists(f *testing.F) {
 	f.Add("nats://a:4222 west\nb")
+	f.Add("::") // an IPv6 address without brackets
 	f.Add(`[{"Node":{"Address":"a"},"Service":{"Port":4222,"Meta":{"zone":"z"}}}]`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, read := range []func() ([]Server, error){

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -94,6 +95,11 @@ func normal(address string) (string, error) {
 	}
 	if !validPort(port) {
 		return "", &AddressError{Address: u.Redacted(), Fix: "the port is not one from 1 to 65535"}
+	}
+	if host := u.Hostname(); strings.Contains(host, ":") {
+		if _, err := netip.ParseAddr(host); err != nil {
+			return "", &AddressError{Address: u.Redacted(), Fix: "write an IPv6 address in brackets: nats://[::1]:4222"}
+		}
 	}
 	u.Host = net.JoinHostPort(u.Hostname(), port)
 	return u.String(), nil
