@@ -103,7 +103,9 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 			said = nil
 			r.bereft()
 		case e := <-first: // the guard
-			if first = nil; e.Left && r.killAt == 0 {
+			first, said = nil, nil
+			r.lastWords()
+			if e.Left && r.killAt == 0 && !r.killed {
 				r.end()
 			}
 		case s, ok := <-signals:
@@ -117,10 +119,7 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 			r.end()
 		case <-tick.C:
 		case <-r.guard.family.None:
-			for report := range r.guard.said { // what is left to hear; it ends with the guard
-				r.hear(report)
-			}
-			r.bereft()
+			r.lastWords()
 			return Result{Code: r.code, Lost: r.lost}, r.err
 		}
 		r.enforce(r.look())
@@ -139,6 +138,15 @@ func (r *run) hear(x report) {
 			r.end()
 		}
 	}
+}
+
+// lastWords hears what the guard has said before its end, which ends it. Whether rolectl learns of
+// that end first is a matter of chance, and must not decide how the command ends.
+func (r *run) lastWords() {
+	for report := range r.guard.said {
+		r.hear(report)
+	}
+	r.bereft()
 }
 
 // bereft is called when the guard is gone: by itself, by our KILL, or by somebody else's.
