@@ -1,0 +1,51 @@
+//go:build linux
+
+package supervise
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/clock"
+	"github.com/rolemanager/rolemanager/internal/offspring"
+)
+
+// TestAGuardThatWasKilled: its process is reaped before its reports end, or after. The command has
+// ended with it either way, and the error says why.
+func TestAGuardThatWasKilled(t *testing.T) {
+	for name, said := range map[string]report{"it had said nothing": {}, "it had said that the command ran": {started}} {
+		t.Run(name, func(t *testing.T) {
+			first, none := make(chan offspring.End, 1), make(chan struct{})
+			theirs, ours, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer theirs.Close()
+			defer ours.Close()
+			g := &guard{
+				cmd: &exec.Cmd{Process: &os.Process{Pid: os.Getpid()}}, tell: ours, said: make(chan report, 4),
+				family: &offspring.Family{First: first, None: none},
+			}
+			g.gone.Store(true) // its number is another one's
+			first <- offspring.End{Code: 128 + int(syscall.SIGKILL), Left: true}
+			go func() {
+				if said != (report{}) {
+					g.said <- said
+				}
+				close(g.said)
+				close(none)
+			}()
+			r := run{guard: g, lease: For(time.Minute), clock: clock.System()}
+			r.lease.Left = func() time.Duration { return time.Minute }
+			result, err := r.attend(context.Background())
+			if !errors.Is(err, ErrGuard) || result.Lost {
+				t.Errorf("%+v, %v", result, err)
+			}
+		})
+	}
+}
