@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -25,17 +26,29 @@ func TestSystemdNotify(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", at.Name)
 	t.Setenv("WATCHDOG_USEC", "60000")
 	t.Setenv("WATCHDOG_PID", "")
-	hears := func(text string) {
-		t.Helper()
+	heard := make(chan string, 10_000)
+	go func() { // reads all the time, as a service manager does; ends with the socket
+		defer close(heard)
 		for b := make([]byte, 4096); ; {
 			n, err := conn.Read(b)
 			if err != nil {
-				t.Fatal(err)
-			}
-			if said := string(b[:n]); strings.Contains(said, "silent") {
-				t.Errorf("one that was not told to speak: %q", said)
-			} else if strings.Contains(said, text) {
 				return
+			}
+			heard <- string(b[:n])
+		}
+	}()
+	hears := func(text string) {
+		t.Helper()
+		for late := time.After(time.Minute); ; {
+			select {
+			case said := <-heard:
+				if strings.Contains(said, "silent") {
+					t.Errorf("one that was not told to speak: %q", said)
+				} else if strings.Contains(said, text) {
+					return
+				}
+			case <-late:
+				t.Fatalf("%q was not heard", text)
 			}
 		}
 	}

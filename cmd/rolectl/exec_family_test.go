@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // daemon is a script that starts a process in a session of its own, which ignores TERM.
@@ -94,14 +95,27 @@ func TestExecTellsSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	heard := make(chan string, 10_000)
+	go func() { // reads all the time, as a service manager does; ends with the socket
+		defer close(heard)
+		for b := make([]byte, 4096); ; {
+			n, err := conn.Read(b)
+			if err != nil {
+				return
+			}
+			heard <- string(b[:n])
+		}
+	}()
 	hears := func(text string) {
 		t.Helper()
-		for b := make([]byte, 4096); ; {
-			if n, err := conn.Read(b); err != nil || strings.Contains(string(b[:n]), text) {
-				if err != nil {
-					t.Fatal(err)
+		for late := time.After(patience); ; {
+			select {
+			case said := <-heard:
+				if strings.Contains(said, text) {
+					return
 				}
-				return
+			case <-late:
+				t.Fatalf("%q was not heard", text)
 			}
 		}
 	}

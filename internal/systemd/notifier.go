@@ -138,6 +138,7 @@ func (n *Notifier) run(alive func()) {
 		watchdog = t.C
 	}
 	before := ""
+	var again <-chan time.Time // what could not be said is said again
 	for {
 		select {
 		case <-n.stop:
@@ -145,26 +146,35 @@ func (n *Notifier) run(alive func()) {
 		case <-watchdog:
 			alive()
 			n.send(daemon.SdNotifyWatchdog)
+			continue
 		case <-extend:
 			alive()
 			n.send(more)
+			continue
 		case <-n.wake:
-			state, draining := n.state()
-			if draining && extend == nil {
-				t := time.NewTicker(extendEvery)
-				defer t.Stop()
-				extend = t.C
-				n.send(daemon.SdNotifyStopping + "\n" + more)
-			}
-			if state != "" && state != before {
-				before = state
-				n.send(state)
-			}
+		case <-again:
+		}
+		again = nil
+		state, draining := n.state()
+		if draining && extend == nil {
+			t := time.NewTicker(extendEvery)
+			defer t.Stop()
+			extend = t.C
+			n.send(more)
+		}
+		if state == "" || state == before {
+			continue
+		}
+		if n.send(state) {
+			before = state
+		} else {
+			again = time.After(sendWithin)
 		}
 	}
 }
 
-var more = fmt.Sprint("EXTEND_TIMEOUT_USEC=", extendBy.Microseconds())
+// more says that the session drains, and asks for time. It is repeated.
+var more = fmt.Sprint(daemon.SdNotifyStopping, "\nEXTEND_TIMEOUT_USEC=", extendBy.Microseconds())
 
 // mostNamed is how many roles the status names.
 const mostNamed = 8
@@ -197,13 +207,15 @@ func (n *Notifier) state() (text string, draining bool) {
 // sendWithin bounds a message: the service manager may be stuck, and then its socket takes no more.
 const sendWithin = time.Second
 
-// send sends a message. The first of several in a row that could not be sent is told of.
-func (n *Notifier) send(state string) {
+// send sends a message, and reports whether it was sent. The first of several in a row that was not
+// is told of.
+func (n *Notifier) send(state string) bool {
 	err := tell(state)
 	if err != nil && !n.unheard {
 		n.failed(fmt.Errorf("tell the service manager: %w", err))
 	}
 	n.unheard = err != nil
+	return err == nil
 }
 
 // tell is daemon.SdNotify with a time limit.

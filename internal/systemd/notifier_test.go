@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/event"
 )
@@ -56,9 +57,9 @@ func TestNobodyListens(t *testing.T) {
 }
 
 // TestAManagerThatIsStuck: it takes no more messages. That is told of once, and the notifier can be
-// stopped.
+// stopped. When the manager reads again it hears how things stand.
 func TestAManagerThatIsStuck(t *testing.T) {
-	listen(t)
+	m := listen(t)
 	t.Setenv("WATCHDOG_USEC", "3000")
 	failed := make(chan error, 100)
 	n := New(func(err error) { failed <- err })
@@ -66,11 +67,14 @@ func TestAManagerThatIsStuck(t *testing.T) {
 	if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	n.Drain()
-	n.Stop()
+	n.Observe(event.SessionOpened{})
+	time.Sleep(2 * sendWithin) // so that it is tried
 	if len(failed) > 0 {
 		t.Errorf("told of %d times more", len(failed))
 	}
+	m.hears("READY=1")
+	n.Drain()
+	n.Stop()
 }
 
 func TestWhatSystemdHears(t *testing.T) {
