@@ -177,6 +177,9 @@ func (l *loop) end(e protocol.Ended) {
 	s := l.s
 	l.ended = true
 	s.trust.end()
+	if e.Closed != "" {
+		l.guard.Closed(e.Closed)
+	}
 	if s.err = public(e.Fault); s.err != nil {
 		s.emit(event.SessionLost{Meta: s.meta(), Reason: "fault", Cause: s.err})
 	}

@@ -172,11 +172,12 @@ func (l *listener) end(cfg Config, at time.Time) (killed, left []Session) {
 				x.Took = time.Since(at)
 				mu.Lock()
 				defer mu.Unlock()
-				if x.Err != nil {
+				switch {
+				case x.Err != nil:
 					left = append(left, x)
-				} else {
+				case e.Killed():
 					killed = append(killed, x)
-				}
+				} // else it had ended before
 			})
 		}
 	}

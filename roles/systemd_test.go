@@ -76,12 +76,10 @@ func TestSystemdNotify(t *testing.T) {
 		}
 	}
 	leads := make(chan uint64, 1)
-	end := run("a", "silent", false, leads)
+	defer run("a", "silent", false, leads)()
 	<-leads
-	defer end()
-	end = run("b", "scheduler", true, leads)
-	hears("READY=1\nSTATUS=leads ")
-	hears(fmt.Sprintf("STATUS=leads scheduler@%d", <-leads))
+	end := run("b", "scheduler", true, leads)
+	hears(fmt.Sprintf("READY=1\nSTATUS=leads scheduler@%d", <-leads))
 	hears("WATCHDOG=1")
 	end()
 	hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=")

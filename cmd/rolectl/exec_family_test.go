@@ -121,8 +121,7 @@ func TestExecTellsSystemd(t *testing.T) {
 	}
 	mine := &place{t: t, server: p.server, env: append(p.env, "NOTIFY_SOCKET="+socket.Name, "WATCHDOG_USEC=60000")}
 	e := mine.start("exec", "scheduler", "--", "sh", "-c", `echo "told: $NOTIFY_SOCKET."; sleep 1000`)
-	hears("READY=1\nSTATUS=leads ")
-	hears("STATUS=leads scheduler@")
+	hears("READY=1\nSTATUS=leads scheduler@")
 	hears("WATCHDOG=1")
 	e.says(&e.out, "told: .\n")
 	e.signal(syscall.SIGTERM)

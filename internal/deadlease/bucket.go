@@ -55,7 +55,8 @@ func Open(ctx context.Context, nc *nats.Conn, at guardlink.Place) (*Bucket, erro
 	return &Bucket{nc: nc, store: store, writer: writer}, nil
 }
 
-// End ends one session, or gives up when ctx ends, which has a deadline. Errors: ErrTTL.
+// End ends one session, or gives up when ctx ends, which has a deadline. It returns nil for a
+// session that has ended before. Errors: ErrTTL.
 func (b *Bucket) End(ctx context.Context, e *ending.Ending) error {
 	var last error
 	for e.Next() != ending.Over {
@@ -71,7 +72,7 @@ func (b *Bucket) End(ctx context.Context, e *ending.Ending) error {
 			pause(ctx)
 		}
 	}
-	if !e.Killed() {
+	if !e.Killed() && !e.Dead() {
 		return fmt.Errorf("%w: the lease is not the program's any more, or moved again and again", ErrTTL)
 	}
 	return nil

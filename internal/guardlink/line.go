@@ -36,10 +36,19 @@ func (l *Line) say(key string, value []byte, marker bool, revision uint64) {
 	if l == nil || key != l.key {
 		return
 	}
-	word, ok := ending.Said(key, value, marker, revision)
-	if !ok {
-		return
+	if word, ok := ending.Said(key, value, marker, revision); ok {
+		l.send(word)
 	}
+}
+
+// Closed tells that the incarnation with the nonce has ended its lease.
+func (l *Line) Closed(nonce string) {
+	if l != nil {
+		l.send(ending.Word{Key: l.key, Nonce: nonce, Closed: true})
+	}
+}
+
+func (l *Line) send(word ending.Word) {
 	if err := l.tell(Message{Place: l.place, Word: word}); err != nil && !l.said.Swap(true) {
 		l.broken(err)
 	}

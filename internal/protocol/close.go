@@ -7,6 +7,7 @@ type closeState struct {
 	due      record.Instant // observer's scale: then it ends, drained or not
 	farewell bool           // our member record is removed, or its removal was tried
 	quiet    bool           // the same of our idle beats
+	closed   string         // the nonce of the lease, when that is known to be closed
 	retry    retry
 }
 
@@ -98,7 +99,7 @@ func (m *Machine) closeWritten(p pending, w Written, mine bool) {
 	m.lease.inflight = false
 	switch w.Outcome {
 	case record.Won:
-		m.finish(nil)
+		m.closedSeen()
 	case record.Refused:
 		if m.closing.retry = (retry{}); m.self.Revision == p.stood {
 			m.unexplained(&m.closing.retry)
@@ -108,8 +109,11 @@ func (m *Machine) closeWritten(p pending, w Written, mine bool) {
 	}
 }
 
-// closedSeen: the watch shows our own end, whose acknowledgement was lost.
-func (m *Machine) closedSeen() { m.finish(nil) }
+// closedSeen: our own end is acknowledged, or the watch shows it before that.
+func (m *Machine) closedSeen() {
+	m.closing.closed = m.lease.nonce
+	m.finish(nil)
+}
 
 // abandonCommands answers all commands that still wait.
 func (m *Machine) abandonCommands() {

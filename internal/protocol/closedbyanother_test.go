@@ -42,3 +42,39 @@ func TestClosedByAnother(t *testing.T) {
 		t.Errorf("session %d after %d: %+v", g.m.lease.number, session, s)
 	}
 }
+
+// TestClosedIsTold: a session that has closed its lease names it, whether the acknowledgement comes
+// first or the watch. One that does not know it in time does not.
+func TestClosedIsTold(t *testing.T) {
+	for _, first := range []string{"acknowledgement", "watch", "deadline"} {
+		g := newRig(t, nil)
+		nonce := g.m.lease.nonce
+		g.mute = true
+		g.step(Close{Timeout: time.Second})
+		for i := 0; i < len(g.pend); i++ { // all but the last write are answered
+			switch w := g.pend[i]; {
+			case w.Key != leaseKey || !w.Delete || first == "acknowledgement":
+				g.win(w, true)
+			case first == "watch":
+				g.sees(leaseKey, record.Lease{
+					V: record.Version, Session: g.m.lease.number, Nonce: nonce, State: record.Closed,
+				})
+			}
+		}
+		if first == "deadline" {
+			nonce = ""
+		}
+		g.run(2*time.Second, nil)
+		told := 0
+		for _, e := range g.effs {
+			if e, is := e.(Ended); is {
+				if told++; e.Closed != nonce {
+					t.Errorf("%s: it says that %q is closed, want %q", first, e.Closed, nonce)
+				}
+			}
+		}
+		if told != 1 {
+			t.Errorf("%s: it has ended %d times", first, told)
+		}
+	}
+}

@@ -92,9 +92,11 @@ type (
 	}
 
 	// Ended is the last effect of a machine: it was closed, or failed for good. Undrained are the
-	// roles whose work still ran.
+	// roles whose work still ran. Closed is the nonce of the lease if that is known to be closed: the
+	// watch may show it before the write is acknowledged.
 	Ended struct {
 		Undrained []string
+		Closed    string
 		Fault     error
 	}
 )

@@ -236,7 +236,7 @@ func (m *Machine) fail(fault error) {
 func (m *Machine) finish(fault error) {
 	m.phase = ended
 	m.abandonCommands()
-	m.emit(Ended{Undrained: m.undrained(), Fault: fault})
+	m.emit(Ended{Undrained: m.undrained(), Closed: m.closing.closed, Fault: fault})
 }
 
 func (w WatchReset) apply(m *Machine) {

@@ -116,16 +116,16 @@ func (b *Book) Ended() (list []*Ending) {
 	return list
 }
 
-// Said is what a write of a lease says: before it is sent, with revision 0, and when it is known to
-// be stored at a revision. ok is false for a write that says nothing.
+// Said is what a beat says: before it is sent, with revision 0, and when it is known to be stored
+// at a revision. ok is false for any other write.
 func Said(key string, value []byte, marker bool, revision uint64) (w Word, ok bool) {
 	e := record.Decode(key, value, revision, marker, record.MaxSupportedTTL)
-	if e.Kind != record.KindLease || e.Form != record.FormRecord || e.Lease.Nonce == "" {
+	if e.Kind != record.KindLease || e.Form != record.FormRecord || e.Lease.Nonce == "" || !e.Lease.Alive() {
 		return Word{}, false
 	}
-	w = Word{Key: key, Nonce: e.Lease.Nonce, Closed: !e.Lease.Alive()}
-	if revision > 0 && !w.Closed {
+	w = Word{Key: key, Nonce: e.Lease.Nonce}
+	if revision > 0 {
 		w.Revision, w.Lease = revision, e.Lease
 	}
-	return w, !w.Closed || revision > 0
+	return w, true
 }

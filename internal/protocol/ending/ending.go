@@ -23,6 +23,7 @@ type Ending struct {
 	refused  int
 	over     bool
 	killed   bool
+	dead     bool // it had ended before
 }
 
 // Step is what comes next.
@@ -50,6 +51,9 @@ func (e *Ending) Key() string { return e.key }
 
 // Killed reports whether the session is known to be ended by us.
 func (e *Ending) Killed() bool { return e.killed }
+
+// Dead reports whether the lease is known to have ended without us: nobody waits for its TTL.
+func (e *Ending) Dead() bool { return e.dead }
 
 // Kill is the write that ends the session: a marker with this value, on the condition that the key
 // is still at the revision expect. The server keeps it for ttl, in a bucket whose longest TTL is
@@ -81,11 +85,13 @@ func (e *Ending) Written(o record.Outcome) {
 // Found says what is at the key.
 func (e *Ending) Found(x *record.Entry) {
 	ours := x.Form == record.FormRecord && slices.Contains(e.nonces, x.Lease.Nonce)
-	if !ours || !x.Lease.Alive() {
-		e.over, e.killed = true, ours && x.Lease.State == record.Killed && x.Lease.By == By
+	if ours && x.Lease.Alive() {
+		e.revision, e.lease = x.Revision, x.Lease
 		return
 	}
-	e.revision, e.lease = x.Revision, x.Lease
+	e.over = true
+	e.killed = ours && x.Lease.State == record.Killed && x.Lease.By == By
+	e.dead = ours && !e.killed
 }
 
 // Missing says that nothing is at the key.

@@ -72,22 +72,29 @@ func TestTheLeaseOfTheDeadIsKilled(t *testing.T) {
 
 // TestOnlyWhatTheDeadHasNamedIsKilled: what is there now may be another process's, or nobody's.
 func TestOnlyWhatTheDeadHasNamedIsKilled(t *testing.T) {
+	killed := func(by string) *record.Entry {
+		return there(record.Lease{V: 1, Nonce: "n", State: record.Killed, By: by}, 8, true)
+	}
+	other := func(form record.Form) *record.Entry {
+		return &record.Entry{Kind: record.KindLease, Form: form, Revision: 8}
+	}
 	for _, tt := range []struct {
 		name   string
 		there  *record.Entry
 		next   Step
 		killed bool
+		dead   bool
 	}{
-		{"a later beat", there(lease("n", record.Live, 7), 8, false), Write, false},
-		{"the next incarnation", there(lease("m", record.Live, 0), 8, false), Write, false},
-		{"another process", there(lease("x", record.Live, 0), 8, false), Over, false},
-		{"closed", there(lease("n", record.Closed, 7), 8, true), Over, false},
-		{"killed by a candidate", there(record.Lease{V: 1, Nonce: "n", State: record.Killed, By: "b"}, 8, true), Over, false},
-		{"killed by us", there(record.Lease{V: 1, Nonce: "n", State: record.Killed, By: By}, 8, true), Over, true},
-		{"a marker", &record.Entry{Kind: record.KindLease, Form: record.FormMarker, Revision: 8}, Over, false},
-		{"garbage", &record.Entry{Kind: record.KindLease, Form: record.FormGarbage, Revision: 8}, Over, false},
-		{"of a later version", &record.Entry{Kind: record.KindLease, Form: record.FormNewer, Revision: 8}, Over, false},
-		{"nothing", nil, Over, false},
+		{"a later beat", there(lease("n", record.Live, 7), 8, false), Write, false, false},
+		{"the next incarnation", there(lease("m", record.Live, 0), 8, false), Write, false, false},
+		{"another process", there(lease("x", record.Live, 0), 8, false), Over, false, false},
+		{"closed", there(lease("n", record.Closed, 7), 8, true), Over, false, true},
+		{"killed by a candidate", killed("b"), Over, false, true},
+		{"killed by us", killed(By), Over, true, false},
+		{"a marker", other(record.FormMarker), Over, false, false},
+		{"garbage", other(record.FormGarbage), Over, false, false},
+		{"of a later version", other(record.FormNewer), Over, false, false},
+		{"nothing", nil, Over, false, false},
 	} {
 		var b Book
 		beat(t, &b, "n", record.Live, 7)
@@ -102,8 +109,8 @@ func TestOnlyWhatTheDeadHasNamedIsKilled(t *testing.T) {
 		} else {
 			e.Found(tt.there)
 		}
-		if e.Next() != tt.next || e.Killed() != tt.killed {
-			t.Errorf("%s: next is %d, killed %v", tt.name, e.Next(), e.Killed())
+		if e.Next() != tt.next || e.Killed() != tt.killed || e.Dead() != tt.dead {
+			t.Errorf("%s: next is %d, killed %v, dead %v", tt.name, e.Next(), e.Killed(), e.Dead())
 		}
 		if _, expect, _ := e.Kill(time.Minute); tt.next == Write && expect != 8 {
 			t.Errorf("%s: on the condition of revision %d", tt.name, expect)
@@ -146,14 +153,13 @@ func TestAnIncarnationIsReplaced(t *testing.T) {
 func TestAClosedLeaseIsLeftAlone(t *testing.T) {
 	var b Book
 	beat(t, &b, "n", record.Live, 7)
-	w, ok := Said(key, record.Encode(record.Lease{V: 1, Nonce: "n", State: record.Closed}), true, 0)
-	if ok {
-		t.Errorf("it is about to close, and says %+v", w)
+	for _, revision := range []uint64{0, 9} { // a word of its own tells of that
+		w, ok := Said(key, record.Encode(record.Lease{V: 1, Nonce: "n", State: record.Closed}), true, revision)
+		if ok {
+			t.Errorf("its end says %+v, as a beat does", w)
+		}
 	}
-	if w, ok = Said(key, record.Encode(record.Lease{V: 1, Nonce: "n", State: record.Closed}), true, 9); !ok {
-		t.Fatal("it has closed, and says nothing")
-	}
-	if err := b.Hear(w); err != nil {
+	if err := b.Hear(Word{Key: key, Nonce: "n", Closed: true}); err != nil {
 		t.Fatal(err)
 	}
 	if list := b.Ended(); len(list) != 0 {

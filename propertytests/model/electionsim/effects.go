@@ -57,6 +57,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		p.session, p.working = 0, 0
 		w.Counts.SessionsLost++
 	case protocol.Ended:
+		p.tellGuardOfEnd(e.Closed)
 		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
 			w.Counts.Duplicates++
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrStoreRegressed) {

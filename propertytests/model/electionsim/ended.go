@@ -1,6 +1,7 @@
 package electionsim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol"
@@ -22,6 +23,23 @@ func (p *process) tellGuard(x protocol.Write, revision uint64) {
 	if word, ok := ending.Said(x.Key, x.Value, x.Delete, revision); ok {
 		if err := p.book.Hear(word); err != nil {
 			p.w.violate("%s: its guard refuses a word: %v", p, err)
+		}
+	}
+}
+
+// tellGuardOfEnd tells the guard that the process has closed its lease itself: one that has done so
+// says so, however it has learned of that.
+func (p *process) tellGuardOfEnd(nonce string) {
+	w, key := p.w, record.LeaseKey(p.peer())
+	closed := slices.ContainsFunc(slices.Concat(w.store.keys[key], w.store.lost), func(c *commit) bool {
+		return c.entry.Peer == p.peer() && c.entry.Lease.State == record.Closed && c.entry.Lease.Nonce == nonce
+	})
+	switch {
+	case nonce != "" && !closed:
+		w.violate("%s says that it has closed %s, which it has not", p, key)
+	case nonce != "" && w.plan.Guarded:
+		if err := p.book.Hear(ending.Word{Key: key, Nonce: nonce, Closed: true}); err != nil {
+			w.violate("%s: its guard refuses a word: %v", p, err)
 		}
 	}
 }

@@ -30,6 +30,12 @@ var ended = []mutants.Mutant{
 	{Name: "an incarnation is forgotten when the next one is about to open", Edits: []mutants.Edit{
 		{"t.nonces = append(t.nonces, w.Nonce)", "t.nonces = []string{w.Nonce}"},
 	}, By: &beside},
+	{Name: "a guard reports a session that has ended itself", Edits: []mutants.Edit{
+		{"e.dead = ours && !e.killed", "e.dead = false"},
+	}, By: &beside},
+	{Name: "a close that the watch shows first is not told", Edits: []mutants.Edit{
+		{"m.closing.closed = m.lease.nonce\n", ""},
+	}, By: &beside},
 	{Name: "a lease that was closed is ended", Edits: []mutants.Edit{
 		{"if t.forget(w.Nonce); len(t.nonces) == 0 {", "if len(t.nonces) == 0 {"},
 	}, By: &beside},
