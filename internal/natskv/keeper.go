@@ -16,8 +16,11 @@ import (
 // bucket of that name others use, and answers others. No answer means nothing: a permission may be
 // missing, or a link may be cut.
 
+// The question may reach a process that has just closed its session, or that is busy. So it is
+// asked again while somebody listens. When nobody does, the server says so at once.
 const (
 	keeperWithin = time.Second
+	keeperAsked  = 3
 	maxKeeper    = 4 << 10 // bytes of an answer
 )
 
@@ -74,15 +77,25 @@ func (c Config) MayCreate(ctx context.Context, nc *nats.Conn) error {
 	if err := c.Reach.MayCreate(ctx, nc, fmt.Sprintf("bucket %q", c.Bucket), command); err != nil {
 		return err
 	}
-	asking, cancel := context.WithTimeout(ctx, keeperWithin)
-	defer cancel()
-	m, err := nc.RequestWithContext(asking, KeeperSubject(c.Bucket), nil)
-	if err != nil {
-		return nil // nobody has answered
-	}
-	found := ReadKeeper(m.Data)
+	found := askKeeper(ctx, nc, c.Bucket)
 	if _, err := c.Reach.Open(ctx, nc, c.Bucket); found.ID == "" || !errors.Is(err, ErrBucketNotFound) {
 		return nil // somebody may just have created it here
 	}
 	return &NamesakeError{Bucket: c.Bucket, Found: found, Make: command}
+}
+
+// askKeeper asks which bucket of a name others use. The zero value means that nobody has answered.
+func askKeeper(ctx context.Context, nc *nats.Conn, bucket string) Identity {
+	for range keeperAsked {
+		asking, cancel := context.WithTimeout(ctx, keeperWithin)
+		m, err := nc.RequestWithContext(asking, KeeperSubject(bucket), nil)
+		cancel()
+		switch {
+		case err == nil:
+			return ReadKeeper(m.Data)
+		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
+			return Identity{}
+		}
+	}
+	return Identity{}
 }
