@@ -8,6 +8,7 @@
 //	worker-only       a process that runs tasks and contends for nothing
 //	fencing           what refuses a former leader: a Guard and a Store
 //	fencing/sqlite    a SQL row that refuses a former leader; a module of its own, for its database driver
+//	postgres          the same on PostgreSQL, where several write at a time; a module of its own, too
 //	groups            a group of up to 100,000 tasks, while its processes are killed
 //	multi-role        all of it together, with faults
 package examples

@@ -21,6 +21,7 @@ func TestNested(t *testing.T) {
 		{"bench/peers", 1},
 		{"deploy/check", 3},
 		{"examples/fencing/sqlite", 3},
+		{"examples/postgres", 3},
 		{"kube/controllerruntime", 3},
 		{"tools", 0},
 	} {
