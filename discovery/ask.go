@@ -3,8 +3,11 @@ package discovery
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 )
@@ -33,7 +36,7 @@ func ask(ctx context.Context, client *http.Client, r *http.Request) (*http.Respo
 	}
 	answer, err := client.Do(r.WithContext(ctx))
 	if err != nil {
-		return nil, err
+		return nil, steady(err)
 	}
 	if answer.StatusCode == http.StatusOK {
 		return answer, nil
@@ -44,6 +47,20 @@ func ask(ctx context.Context, client *http.Client, r *http.Request) (*http.Respo
 		says = nil // the status says enough
 	}
 	return nil, &ResponseError{answer.StatusCode, printable(string(says))}
+}
+
+// steady is an error of a connection without the port that this process had by chance, so that the
+// same trouble has the same words each time.
+func steady(err error) error {
+	whole, is := errors.AsType[*url.Error](err)
+	if !is {
+		return err
+	}
+	op, is := errors.AsType[*net.OpError](whole.Err)
+	if !is {
+		return err
+	}
+	return &url.Error{Op: whole.Op, URL: whole.URL, Err: &net.OpError{Op: op.Op, Net: op.Net, Addr: op.Addr, Err: op.Err}}
 }
 
 // printable is a text of a service on one line.

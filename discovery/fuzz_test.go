@@ -8,10 +8,15 @@ func FuzzLists(f *testing.F) {
 	f.Add("nats://a:4222 west\nb")
 	f.Add("::") // an IPv6 address without brackets
 	f.Add(`[{"Node":{"Address":"a"},"Service":{"Port":4222,"Meta":{"zone":"z"}}}]`)
+	f.Add(`{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"YSB6"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
+		if err := readWatch([]byte(text)); err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%d bytes", len(err.Error()))
+		}
 		for _, read := range []func() ([]Server, error){
 			func() ([]Server, error) { return readLines(text) },
 			func() ([]Server, error) { return readConsul([]byte(text), "") },
+			func() ([]Server, error) { list, _, err := readRange([]byte(text)); return list, err },
 		} {
 			list, err := read()
 			if err != nil {
@@ -33,6 +38,7 @@ func FuzzLists(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"a,b", "file:///x?every=1s", "srv://a?scheme=tls", "consul://a:1/nats?dc=x&tls=1&ca=/none", "k8s://a/b",
+		"etcd://a:1,[::1]/nats?user=x&passfile=/none",
 	} {
 		f.Add(text)
 	}

@@ -82,17 +82,22 @@ func (p *parameters) scheme() string {
 
 // service is the address of a service, and the client for it, nil for the standard one.
 func (p *parameters) service(u *url.URL, otherwise string) (string, *http.Client) {
+	scheme, client := p.transport()
+	return scheme + "://" + at(u, otherwise), client
+}
+
+// transport is http or https, and the client for it, nil for the standard one.
+func (p *parameters) transport() (string, *http.Client) {
 	ca, cert, key := p.text("ca"), p.text("cert"), p.text("key")
 	secure := p.flag("tls") || ca+cert+key != ""
 	if (cert == "") != (key == "") {
 		p.refuse("a client certificate needs its key: give both cert and key")
 	}
 	if !secure {
-		return "http://" + at(u, otherwise), nil
+		return "http", nil
 	}
-	address := "https://" + at(u, otherwise)
 	if ca+cert == "" {
-		return address, nil
+		return "https", nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
@@ -105,7 +110,7 @@ func (p *parameters) service(u *url.URL, otherwise string) (string, *http.Client
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return address, plain(config)
+	return "https", plain(config)
 }
 
 // authority reads a file of certificate authorities.

@@ -18,19 +18,25 @@ import (
 //	file:///etc/nats/servers                  a file, see File
 //	srv://_nats._tcp.example.org              SRV records, see SRV
 //	consul://127.0.0.1:8500/nats              a service in Consul, see Consul
+//	etcd://e1:2379,e2:2379/nats               the keys below /nats/ in etcd, see Etcd
 //
 // Parameters stand behind a question mark: every (file, srv), such as 10s; scheme of the servers
-// (srv, consul), such as tls; dc, tag and wait (consul). A service that is reached by TLS takes
-// tls=true, and the files ca, cert and key.
+// (srv, consul), such as tls; dc, tag (consul); wait (consul, etcd); user and passfile (etcd). A
+// service that is reached by TLS takes tls=true, and the files ca, cert and key.
 //
 // The token of Consul is that of CONSUL_HTTP_TOKEN, or the content of CONSUL_HTTP_TOKEN_FILE, which
-// is read before each question.
+// is read before each question. The user of etcd is user, with the password in passfile, which is
+// read before each reading; else those of ETCDCTL_USER and ETCDCTL_PASSWORD, if they are set.
 //
 // Errors: *[ParseError], *[AddressError].
 func Parse(source string) (Servers, error) {
 	kind, rest, found := strings.Cut(source, "://")
 	if !found || slices.Contains(schemes, kind) {
 		return parseStatic(source)
+	}
+	authority := ""
+	if kind == "etcd" { // it has several hosts, which a URL has not
+		authority, rest = members(rest)
 	}
 	u, err := url.Parse("source://" + rest)
 	if err != nil {
@@ -49,8 +55,10 @@ func Parse(source string) (Servers, error) {
 		servers = parseSRV(u, p)
 	case "consul":
 		servers = parseConsul(u, p)
+	case "etcd":
+		servers = parseEtcd(authority, u, p)
 	default:
-		p.err = &ParseError{fmt.Sprintf("%q is not a source of servers: use nats, file, srv or consul", kind)}
+		p.err = &ParseError{fmt.Sprintf("%q is not a source of servers: use nats, file, srv, consul or etcd", kind)}
 	}
 	if err := p.end(); err != nil {
 		return nil, err

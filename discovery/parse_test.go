@@ -20,6 +20,10 @@ func TestParse(t *testing.T) {
 		"consul://[::1]:1/nats?dc=x&tag=y&scheme=ws": Consul{
 			Service: "nats", Address: "http://[::1]:1", Datacenter: "x", Tag: "y", Scheme: "ws",
 		},
+		"etcd:///nats": Etcd{Endpoints: []string{"http://127.0.0.1:2379"}, Prefix: "/nats/"},
+		"etcd://e,[::1]:1/a/b/?tls=true&wait=1m": Etcd{
+			Endpoints: []string{"https://e:2379", "https://[::1]:1"}, Prefix: "/a/b/", Wait: time.Minute,
+		},
 	} {
 		got, err := Parse(text)
 		if err != nil {
@@ -29,6 +33,10 @@ func TestParse(t *testing.T) {
 		if c, is := got.(Consul); is {
 			c.Token = nil // functions do not compare
 			got = c
+		}
+		if e, is := got.(Etcd); is {
+			e.Login = nil
+			got = e
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
@@ -40,7 +48,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "use nats://host:port",
 		"nats://a,http://u:secret@b":        "use nats://host:port",
-		"zookeeper://a":                     "use nats, file, srv or consul",
+		"zookeeper://a":                     "use nats, file, srv, consul or etcd",
 		"file://etc/nats":                   "write file:///etc/nats/servers",
 		"file:///x?every=1ms":               "write one such as 10s",
 		"file:///x?often=1s":                `no parameter "often"`,
@@ -55,6 +63,12 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"consul://a/nats?ca=/none/none":     "read the certificate authority",
 		"consul://a/nats?cert=/n/n&key=/n/": "read the certificate",
 		"consul://u:secret@a:b/nats":        "is not a URL",
+		"etcd://a":                          "needs the prefix of the keys",
+		"etcd://a/":                         "needs the prefix of the keys",
+		"etcd://a,b:x/nats":                 "a host cannot be used",
+		"etcd://a:70000/nats":               "a host cannot be used",
+		"etcd://u:secret@a/nats":            "is not written into the URL",
+		"etcd://a/nats?user=x":              "give both user and passfile",
 	} {
 		_, err := Parse(text)
 		if !errors.As(err, new(*ParseError)) && !errors.As(err, new(*AddressError)) || !strings.Contains(err.Error(), want) {
