@@ -38,7 +38,7 @@ type Lock struct {
 	renewed time.Time     // when the elector renewed last, zero if it does not lead
 	freed   chan struct{} // closed when it has released the lock
 	stop    func(error)   // of Start, which stops the manager
-	stopped chan struct{} // closed when the manager has stopped
+	stopped chan struct{} // closed when its runnables have
 }
 
 var _ resourcelock.Interface = (*Lock)(nil)
@@ -58,10 +58,17 @@ func NewLock(s *election.Session, cfg LockConfig) (*Lock, error) {
 // holds is for how long the elector may lead after a renewal.
 func (l *Lock) holds() time.Duration { return l.cfg.RenewDeadline + l.cfg.RetryPeriod }
 
+// lost reports whether an elector has led in a term that has ended.
+func (l *Lock) lost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.renewed.IsZero() && (l.term == nil || !l.term.Valid())
+}
+
 // Lead is the Lead of the role. It gives the role up when no elector renews the lock for
 // RenewDeadline and RetryPeriod, because the elector has ended, or its caches are not warm yet.
 //
-// After the end of the term it returns when the manager of Start has stopped. Without Start it
+// After the end of the term it returns when the runnables of Start have. Without Start it
 // returns when the elector has released the lock, or must have stopped. DrainTimeout of the session
 // has to be longer than RenewDeadline and RetryPeriod then.
 func (l *Lock) Lead(ctx context.Context, t *election.Term) error {

@@ -1,6 +1,8 @@
 package controllerruntime
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -11,5 +13,12 @@ import (
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
+	if name := os.Getenv(operatorName); name != "" {
+		if err := operate(name); err != nil {
+			fmt.Println("ended with", err)
+			os.Exit(1)
+		}
+		return
+	}
 	m.Run()
 }
