@@ -37,6 +37,10 @@ func TestAWriterDoesNotWriteToANamesake(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	home.Stop()
+	// Until then a write may be under way, and the client may send it on the next connection.
+	natstest.Eventually(t, "the client has noticed", 10*time.Second, func() (bool, string) {
+		return nc.ConnectedUrl() != home.URL(), nc.Status().String()
+	})
 	var said error
 	natstest.Eventually(t, "the other bucket is found out", 10*time.Second, func() (bool, string) {
 		r := write(t, w, Write{Key: "other"}, time.Second)
