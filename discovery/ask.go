@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -21,9 +22,11 @@ func plain(config *tls.Config) *http.Client {
 			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, TLSClientConfig: config,
 			TLSHandshakeTimeout: within, MaxResponseHeaderBytes: 64 << 10,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: stay,
 	}
 }
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // standard is that without certificates of its own.
 var standard = plain(nil)
@@ -42,11 +45,18 @@ func ask(ctx context.Context, client *http.Client, r *http.Request) (*http.Respo
 		return answer, nil
 	}
 	defer func() { _ = answer.Body.Close() }()
-	says, err := io.ReadAll(io.LimitReader(answer.Body, 200))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 8<<10))
 	if err != nil {
-		says = nil // the status says enough
+		text = nil // the status says enough
 	}
-	return nil, &ResponseError{answer.StatusCode, printable(string(says))}
+	says := string(text)
+	var status struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(text, &status) == nil && status.Message != "" { // as etcd and Kubernetes do
+		says = status.Message
+	}
+	return nil, &ResponseError{answer.StatusCode, printable(says[:min(len(says), 300)])}
 }
 
 // steady is an error of a connection without the port that this process had by chance, so that the

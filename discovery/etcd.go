@@ -1,10 +1,8 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -41,60 +39,44 @@ func (e Etcd) Next(ctx context.Context, last []Server) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := "etcd " + hosts(all) + e.Prefix
-	var broken error // of the last watch
-	for {
-		g, list, err := e.anyOf(ctx, all, source)
-		if err != nil || !Same(list, last) {
-			return list, err
-		}
-		begun := time.Now()
-		err = g.watch(ctx, max(cmp.Or(e.Wait, 5*time.Minute), time.Second))
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil || time.Since(begun) > time.Minute:
-			broken = nil
-		case broken != nil: // reading works and watching does not
-			return nil, &LookupError{source, fmt.Errorf("watch: %w", err)}
-		default:
-			broken = err // as when a member restarts
-		}
-		// The list is often as it was, and many changes come at once.
-		if err := pause(ctx, jittered(calm)); err != nil {
-			return nil, err
-		}
-	}
+	return watched(ctx, "etcd "+hosts(all)+e.Prefix, last, e.Wait, &cluster{e, all, nil})
 }
 
-// calm is the pause between a watch and the next reading.
-const calm = 500 * time.Millisecond
+// cluster is the members of one cluster.
+type cluster struct {
+	Etcd
+	all  []*url.URL
+	read *gateway // that of the member that was read
+}
 
-// anyOf reads the list from one of the members. The time for one question is shared by all.
-func (e Etcd) anyOf(ctx context.Context, all []*url.URL, source string) (*gateway, []Server, error) {
+// look reads the list from one of the members. The time for one question is shared by all.
+func (c *cluster) look(ctx context.Context) ([]Server, error) {
 	var trouble error
-	for _, i := range rand.Perm(len(all)) {
-		g := &gateway{at: all[i], client: e.Client, prefix: e.Prefix}
-		list, err := once(ctx, source, max(within/time.Duration(len(all)), time.Second),
-			func(ctx context.Context) ([]Server, error) {
-				if err := g.login(ctx, e.Login); err != nil {
-					return nil, err
-				}
-				return g.read(ctx)
-			})
-		if err == nil {
-			return g, list, nil
-		}
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+	each := max(within/time.Duration(len(c.all)), time.Second)
+	for _, i := range rand.Perm(len(c.all)) {
+		c.read = &gateway{at: c.all[i], client: c.Client, prefix: c.Prefix}
+		list, err := c.lookAt(ctx, each)
+		if err == nil || ctx.Err() != nil {
+			return list, err
 		}
 		// An answer that another member would give too counts more than a member that is not there.
 		if trouble == nil || !unreachable(err) {
 			trouble = err
 		}
 	}
-	return nil, nil, trouble
+	return nil, trouble
 }
+
+func (c *cluster) lookAt(ctx context.Context, limit time.Duration) ([]Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := c.read.login(ctx, c.Login); err != nil {
+		return nil, err
+	}
+	return c.read.read(ctx)
+}
+
+func (c *cluster) watch(ctx context.Context) error { return c.read.watch(ctx) }
 
 // unreachable reports whether an error is of the way to a service, or of a service that is down.
 func unreachable(err error) bool {

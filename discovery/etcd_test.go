@@ -51,7 +51,7 @@ func (e *etcd) set(change func(*etcd)) {
 	e.changed = make(chan struct{})
 }
 
-// ask returns the paths of the requests since the last call.
+// requests returns the paths of the requests since the last call.
 func (e *etcd) requests() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

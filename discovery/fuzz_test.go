@@ -9,14 +9,23 @@ func FuzzLists(f *testing.F) {
 	f.Add("::") // an IPv6 address without brackets
 	f.Add(`[{"Node":{"Address":"a"},"Service":{"Port":4222,"Meta":{"zone":"z"}}}]`)
 	f.Add(`{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"YSB6"}]}`)
+	f.Add(`{"kind":"EndpointSliceList","metadata":{"resourceVersion":"7"},"items":[{"ports":[{"port":4222}],` +
+		`"endpoints":[{"addresses":["::1"],"zone":"z","conditions":{"ready":null}},{"addresses":["a"],"hostname":"h"}]}]}`)
+	f.Add(`{"type":"ERROR"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := readWatch([]byte(text)); err != nil && len(err.Error()) > 1000 {
-			t.Errorf("%d bytes", len(err.Error()))
+		for _, err := range []error{readWatch([]byte(text)), readEvent([]byte(text))} {
+			if err != nil && len(err.Error()) > 1000 {
+				t.Errorf("%d bytes", len(err.Error()))
+			}
 		}
 		for _, read := range []func() ([]Server, error){
 			func() ([]Server, error) { return readLines(text) },
 			func() ([]Server, error) { return readConsul([]byte(text), "") },
 			func() ([]Server, error) { list, _, err := readRange([]byte(text)); return list, err },
+			func() ([]Server, error) {
+				list, _, err := Kubernetes{Service: "s", Domain: "d"}.readSlices([]byte(text))
+				return list, err
+			},
 		} {
 			list, err := read()
 			if err != nil {
@@ -37,7 +46,8 @@ func FuzzLists(f *testing.F) {
 // FuzzParse: a text names a source or is refused.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"a,b", "file:///x?every=1s", "srv://a?scheme=tls", "consul://a:1/nats?dc=x&tls=1&ca=/none", "k8s://a/b",
+		"a,b", "file:///x?every=1s", "srv://a?scheme=tls", "consul://a:1/nats?dc=x&tls=1&ca=/none",
+		"k8s://a/b:1?api=b&tokenfile=/none&domain=c",
 		"etcd://a:1,[::1]/nats?user=x&passfile=/none",
 	} {
 		f.Add(text)

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // gateway is the JSON gateway of one member of etcd: each call of gRPC is a POST, bytes are base64,
@@ -64,34 +63,31 @@ func (g *gateway) read(ctx context.Context) (list []Server, err error) {
 	return list, err
 }
 
-// watch waits until a key has changed, or the watch may have missed that, or limit is over. Errors
-// say that it cannot be watched here, or no more.
-func (g *gateway) watch(ctx context.Context, limit time.Duration) error {
-	timed, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	answer, err := g.send(timed, "watch", map[string]any{"create_request": map[string]any{
+// watch waits until a key has changed, or the watch may have missed that.
+func (g *gateway) watch(ctx context.Context) error {
+	answer, err := g.send(ctx, "watch", map[string]any{"create_request": map[string]any{
 		"key": []byte(g.prefix), "range_end": behind(g.prefix), "start_revision": strconv.FormatInt(g.next, 10),
 	}})
-	if err == nil {
-		defer func() { _ = answer.Body.Close() }()
-		lines := bufio.NewReaderSize(answer.Body, 64<<10)
-		var line []byte
-		if line, err = lines.ReadSlice('\n'); err == nil { // the watch is created, or is not
-			err = readWatch(line)
-		}
-		if err == nil {
-			// It may be longer than the buffer. The next reading sees what has changed.
-			if line, err = lines.ReadSlice('\n'); err == nil {
-				err = readWatch(line)
-			} else if errors.Is(err, bufio.ErrBufferFull) {
-				err = nil
-			}
-		}
+	if err != nil {
+		return err
 	}
-	if errors.Is(timed.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewReaderSize(answer.Body, longest)
+	line, err := lines.ReadSlice('\n') // the watch is created, or is not
+	if err != nil {
+		return err
 	}
-	return err
+	if err := readWatch(line); err != nil {
+		return err
+	}
+	line, err = lines.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return nil // a long one: the next reading sees what has changed
+	}
+	if err != nil {
+		return err
+	}
+	return readWatch(line)
 }
 
 // call sends a request, and returns its whole answer.

@@ -19,10 +19,12 @@ import (
 //	srv://_nats._tcp.example.org              SRV records, see SRV
 //	consul://127.0.0.1:8500/nats              a service in Consul, see Consul
 //	etcd://e1:2379,e2:2379/nats               the keys below /nats/ in etcd, see Etcd
+//	k8s://namespace/service:nats              the endpoints of a Service at a port, see Kubernetes
 //
 // Parameters stand behind a question mark: every (file, srv), such as 10s; scheme of the servers
-// (srv, consul), such as tls; dc, tag (consul); wait (consul, etcd); user and passfile (etcd). A
-// service that is reached by TLS takes tls=true, and the files ca, cert and key.
+// (srv, consul, k8s), such as tls; dc, tag (consul); wait (consul, etcd, k8s); user and passfile
+// (etcd); domain, api and tokenfile (k8s). A service that is reached by TLS takes tls=true, and the
+// files ca, cert and key. Without api, Kubernetes is asked by the service account of the pod.
 //
 // The token of Consul is that of CONSUL_HTTP_TOKEN, or the content of CONSUL_HTTP_TOKEN_FILE, which
 // is read before each question. The user of etcd is user, with the password in passfile, which is
@@ -57,8 +59,10 @@ func Parse(source string) (Servers, error) {
 		servers = parseConsul(u, p)
 	case "etcd":
 		servers = parseEtcd(authority, u, p)
+	case "k8s":
+		servers = parseKubernetes(u, p)
 	default:
-		p.err = &ParseError{fmt.Sprintf("%q is not a source of servers: use nats, file, srv, consul or etcd", kind)}
+		p.err = &ParseError{fmt.Sprintf("%q is not a source of servers: use nats, file, srv, consul, etcd or k8s", kind)}
 	}
 	if err := p.end(); err != nil {
 		return nil, err

@@ -24,6 +24,12 @@ func TestParse(t *testing.T) {
 		"etcd://e,[::1]:1/a/b/?tls=true&wait=1m": Etcd{
 			Endpoints: []string{"https://e:2379", "https://[::1]:1"}, Prefix: "/a/b/", Wait: time.Minute,
 		},
+		"k8s://prod/nats":  Kubernetes{Namespace: "prod", Service: "nats"},
+		"k8s:///nats:4222": Kubernetes{Service: "nats", Port: "4222"},
+		"k8s://prod/nats:client?scheme=tls&domain=svc&wait=1m&api=https://k:6443": Kubernetes{
+			Namespace: "prod", Service: "nats", Port: "client", Scheme: "tls", Domain: "svc", Wait: time.Minute,
+			Address: "https://k:6443",
+		},
 	} {
 		got, err := Parse(text)
 		if err != nil {
@@ -48,7 +54,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "use nats://host:port",
 		"nats://a,http://u:secret@b":        "use nats://host:port",
-		"zookeeper://a":                     "use nats, file, srv, consul or etcd",
+		"zookeeper://a":                     "use nats, file, srv, consul, etcd or k8s",
 		"file://etc/nats":                   "write file:///etc/nats/servers",
 		"file:///x?every=1ms":               "write one such as 10s",
 		"file:///x?often=1s":                `no parameter "often"`,
@@ -63,6 +69,12 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"consul://a/nats?ca=/none/none":     "read the certificate authority",
 		"consul://a/nats?cert=/n/n&key=/n/": "read the certificate",
 		"consul://u:secret@a:b/nats":        "is not a URL",
+		"k8s://prod":                        "the name of one Service",
+		"k8s://prod/a/b":                    "the name of one Service",
+		"k8s://prod:4222/a":                 "the port stands behind the Service",
+		"k8s://prod/a?ca=/none/none":        "read the certificate authority",
+		"k8s://prod/a?tokenfile=/none":      "belong to an API server",
+		"k8s://prod/a?api=unix:///x":        "api cannot be used",
 		"etcd://a":                          "needs the prefix of the keys",
 		"etcd://a/":                         "needs the prefix of the keys",
 		"etcd://a,b:x/nats":                 "a host cannot be used",

@@ -4,25 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/kubeapi"
 )
 
 const (
-	account = "/var/run/secrets/kubernetes.io/serviceaccount"
-	within  = 5 * time.Second // for one request
-	most    = 1 << 20         // bytes of an answer
+	within = 5 * time.Second // for one request
+	most   = 1 << 20         // bytes of an answer
 )
 
 // Client talks to an API server. [InCluster] makes one from the service account of the pod.
@@ -37,34 +33,24 @@ type Client struct {
 	HTTP *http.Client
 }
 
-// InCluster is the client of a pod, with its service account. The token is read again before each
-// request, since Kubernetes replaces it. Errors: [ErrNotInCluster], and those of reading the files.
+// InCluster is the client of a pod, with its service account. Token and certificate authority are
+// read again when they are needed, since Kubernetes replaces them. Errors: [ErrNotInCluster], and
+// those of reading the files.
 func InCluster() (*Client, error) {
-	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
-	if host == "" || port == "" {
+	account, in := kubeapi.InCluster()
+	if !in {
 		return nil, ErrNotInCluster
 	}
-	ca, err := os.ReadFile(filepath.Join(account, "ca.crt"))
-	if err != nil {
+	if _, err := account.Authorities(); err != nil {
 		return nil, fmt.Errorf("kube: read the authority of the API server: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(ca) {
-		return nil, fmt.Errorf("kube: %s/ca.crt holds no certificate", account)
-	}
-	namespace, err := os.ReadFile(filepath.Join(account, "namespace"))
+	namespace, err := account.Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("kube: read the namespace of the pod: %w", err)
 	}
 	return &Client{
-		Address: "https://" + net.JoinHostPort(host, port), Namespace: strings.TrimSpace(string(namespace)),
-		Token: func() (string, error) {
-			token, err := os.ReadFile(filepath.Join(account, "token"))
-			return strings.TrimSpace(string(token)), err
-		},
-		HTTP: &http.Client{Transport: &http.Transport{
-			TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute,
-		}},
+		Address: account.Address, Namespace: namespace, Token: account.Token,
+		HTTP: &http.Client{Transport: account.Transport()},
 	}, nil
 }
 

@@ -51,7 +51,8 @@ var allowed = map[string][]string{
 	"internal/bridge":                     {"fencing", "internal/clock"},
 	"internal/natsrun":                    {},
 	"internal/wording":                    {},
-	"kube":                                {"election"},
+	"internal/kubeapi":                    {},
+	"kube":                                {"election", "internal/kubeapi"},
 	"internal/findings": {
 		"assign", "election", "internal/protocol", "internal/protocol/record", "internal/wording",
 	},
@@ -76,7 +77,7 @@ var allowed = map[string][]string{
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
 		"internal/protocol/spread", "internal/protocol/view", "internal/protocol/zone", "internal/shardcount",
 	},
-	"discovery": {},
+	"discovery": {"internal/kubeapi"},
 	"roles": {
 		"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn", "internal/systemd",
 	},
