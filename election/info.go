@@ -128,10 +128,9 @@ func memberInfo(v *protocol.View, p *protocol.PeerView, now record.Instant) Memb
 		return info
 	}
 	info.Draining, info.Meta, info.Zone = p.Member.Draining, p.Member.Meta, p.Member.Zone
-	for name := range p.Member.Roles {
-		info.Roles = append(info.Roles, name)
+	for _, said := range p.Member.Roles {
+		info.Roles = append(info.Roles, said.Role)
 	}
-	slices.Sort(info.Roles)
 	if len(p.Member.Assign) > 0 {
 		info.Assign = make(map[string]Workplace, len(p.Member.Assign))
 		for ns, w := range p.Member.Assign {

@@ -27,7 +27,9 @@ func TestHandedOver(t *testing.T) {
 			g.sees("c.lease.b", record.Lease{V: 1, Nonce: "b", TTLms: 6000, State: record.Live})
 			session := g.rev
 			g.sees("c.member.b",
-				record.Member{V: 1, Session: session, Roles: map[string]record.Candidacy{"r": {Eligible: !c.gone}}})
+				record.Member{V: 1, Session: session, Roles: record.CandidaciesOf(map[string]record.Candidacy{
+					"r": {Eligible: !c.gone},
+				})})
 			g.sees("c.role.r", record.Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 6000})
 			g.step(Join{RoleConfig{Name: "r"}})
 			g.run(2*time.Second, nil) // a session of our own that may claim

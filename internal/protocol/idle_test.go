@@ -261,7 +261,9 @@ func TestIdleSuccessors(t *testing.T) {
 	b, lease := record.Peer{Instance: "b"}, g.rev+1
 	g.sees(record.LeaseKey(b), record.Lease{V: 1, Session: 20, Nonce: "x", TTLms: 9_000, Beat: 2, State: record.Idle})
 	g.sees(record.MemberKey(b), record.Member{
-		V: 1, Session: 20, Roles: map[string]record.Candidacy{"r": {Priority: 5, Takeover: true, Eligible: true}},
+		V: 1, Session: 20, Roles: record.CandidaciesOf(map[string]record.Candidacy{
+			"r": {Priority: 5, Takeover: true, Eligible: true},
+		}),
 	})
 	asked := func() bool {
 		return slices.ContainsFunc(g.effs, func(e Effect) bool { _, is := e.(Ask); return is })

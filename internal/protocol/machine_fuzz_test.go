@@ -20,7 +20,9 @@ func FuzzMachine(f *testing.F) {
 		record.Lease{V: 1, State: record.Killed, By: "b"},
 		record.Member{
 			V: 1, Session: 7,
-			Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}},
+			Roles: record.CandidaciesOf(map[string]record.Candidacy{
+				"r": {Priority: 2, Takeover: true, Eligible: true},
+			}),
 		},
 		record.Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000},
 		record.Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000},

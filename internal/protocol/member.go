@@ -40,16 +40,16 @@ func (m *Machine) writeMember() {
 		return
 	}
 	rec := &record.Member{
-		V: record.Version, Session: m.lease.number, Roles: map[string]record.Candidacy{},
+		V: record.Version, Session: m.lease.number, Roles: make(record.Candidacies, 0, len(m.view.Roles())),
 		Meta: o.meta, Assign: o.assign, Told: o.told, Draining: m.closing.asked,
 		Capacity: m.cfg.Capacity, MaxRoles: m.cfg.MaxRoles, Zone: m.cfg.Zone,
 	}
 	for _, rv := range m.view.Roles() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
-			rec.Roles[rv.Name] = record.Candidacy{
+			rec.Roles = append(rec.Roles, record.RoleCandidacy{Role: rv.Name, Candidacy: record.Candidacy{
 				Priority: r.rank, Takeover: r.takeover && len(r.zones) == 0, Over: r.takeover && len(r.zones) > 0, Tier: r.tier,
 				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName,
-			}
+			}})
 			if len(r.apart) > 0 {
 				if rec.Apart == nil {
 					rec.Apart = map[string][]string{}
@@ -58,6 +58,7 @@ func (m *Machine) writeMember() {
 			}
 		}
 	}
+	rec.Roles.Sort()
 	o.inflight, o.open, o.said, o.saying = true, m.now.Observer, rec, o.wanted
 	p := m.self
 	m.put(pending{

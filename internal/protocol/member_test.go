@@ -37,7 +37,8 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 	if len(written) != 1 || written[0].Expect != 0 {
 		t.Fatalf("after a snapshot without it: written %v, want it once, over nothing", written)
 	}
-	if m := g.m.self.Member; m == nil || g.m.self.MemberRevision <= stood || m.Roles["r"].Priority != 3 {
+	m := g.m.self.Member
+	if said, _ := m.Candidacy("r"); m == nil || g.m.self.MemberRevision <= stood || said.Priority != 3 {
 		t.Errorf("the record is %+v at %d, it stood at %d", m, g.m.self.MemberRevision, stood)
 	}
 }

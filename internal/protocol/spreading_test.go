@@ -25,10 +25,11 @@ func spreads(t *testing.T, roles int) *rig {
 
 // joins has a process join that says the same of r0 to rN-1.
 func (g *rig) joins(peer record.Peer, roles int, said record.Candidacy) {
-	m := record.Member{V: 1, Session: g.rev + 1, Roles: map[string]record.Candidacy{}}
+	m := record.Member{V: 1, Session: g.rev + 1}
 	for i := range roles {
-		m.Roles[fmt.Sprintf("r%d", i)] = said
+		m.Roles = append(m.Roles, record.RoleCandidacy{Role: fmt.Sprintf("r%d", i), Candidacy: said})
 	}
+	m.Roles.Sort()
 	g.sees(record.LeaseKey(peer), record.Lease{
 		V: 1, Session: m.Session, Nonce: peer.Instance, TTLms: 120_000, State: record.Live,
 	})
@@ -114,10 +115,12 @@ func TestBalanceGoesOnAfterALeave(t *testing.T) {
 func TestBalanceFollowsTheLoadOfOthers(t *testing.T) {
 	g := spreads(t, 2)
 	takes := func(instance string, roles ...string) (session uint64) {
-		m := record.Member{V: 1, Session: g.rev + 1, Roles: map[string]record.Candidacy{}}
+		m := record.Member{V: 1, Session: g.rev + 1}
 		for _, role := range roles {
-			m.Roles[role] = record.Candidacy{Eligible: true, Spread: role[0] == 'r'}
+			said := record.Candidacy{Eligible: true, Spread: role[0] == 'r'}
+			m.Roles = append(m.Roles, record.RoleCandidacy{Role: role, Candidacy: said})
 		}
+		m.Roles.Sort()
 		g.sees(record.LeaseKey(candidate(instance)), record.Lease{
 			V: 1, Session: m.Session, Nonce: instance, TTLms: 120_000, State: record.Live,
 		})

@@ -29,7 +29,9 @@ func TestStepDownNamesWhoLeadsNow(t *testing.T) {
 			g.step(Delivered{&record.Entry{
 				Kind: record.KindMember, Peer: p, Revision: g.rev, Form: record.FormRecord,
 				Member: &record.Member{
-					V: 1, Session: sessions[id], Roles: map[string]record.Candidacy{"r": {Eligible: true}},
+					V: 1, Session: sessions[id], Roles: record.CandidaciesOf(map[string]record.Candidacy{
+						"r": {Eligible: true},
+					}),
 				},
 			}})
 		}

@@ -25,7 +25,9 @@ func (g *rig) giveAway(role string) {
 // seesMember shows a live candidate that takes part in a role.
 func (g *rig) seesMember(id, role string) {
 	g.sees("c.lease."+id, record.Lease{V: 1, Session: 5, Nonce: id, TTLms: 120_000, State: record.Live})
-	g.sees("c.member."+id, record.Member{V: 1, Session: 5, Roles: map[string]record.Candidacy{role: {}}})
+	g.sees("c.member."+id, record.Member{V: 1, Session: 5, Roles: record.CandidaciesOf(map[string]record.Candidacy{
+		role: {},
+	})})
 }
 
 // TestUnwantedRoleIsRemoved: a role that nobody wants leaves at once when many are vacant already.

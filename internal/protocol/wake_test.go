@@ -15,7 +15,9 @@ func leader(t *testing.T) *rig {
 	g.step(Join{RoleConfig{Name: "s"}})
 	g.sees("c.lease.b", record.Lease{V: 1, Nonce: "b", TTLms: 60_000, State: record.Idle})
 	g.sees("c.member.b", record.Member{
-		V: 1, Session: g.rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}, "s": {Eligible: true}},
+		V: 1, Session: g.rev, Roles: record.CandidaciesOf(map[string]record.Candidacy{
+			"r": {Eligible: true}, "s": {Eligible: true},
+		}),
 	})
 	g.begin("r")
 	g.begin("s")

@@ -59,9 +59,10 @@ func TestFailBackOnlyWhenAsked(t *testing.T) {
 			t.Fatal("does not lead")
 		}
 		g.joins(candidate("b"), 0, record.Candidacy{})
-		m := record.Member{V: 1, Session: g.m.view.Peer(candidate("b")).Session(), Roles: map[string]record.Candidacy{
+		m := record.Member{V: 1, Session: g.m.view.Peer(candidate("b")).Session()}
+		m.Roles = record.CandidaciesOf(map[string]record.Candidacy{
 			"r": {Tier: c.tier, Priority: c.tier<<20 + 100, Eligible: true, Over: true},
-		}}
+		})
 		g.sees(record.MemberKey(candidate("b")), m)
 		g.run(after-time.Second, nil)
 		if early := g.asked(); len(early) > 0 {
@@ -92,7 +93,7 @@ func TestFailBackIsCarriedOn(t *testing.T) {
 		t.Fatalf("leads %d roles: %+v", g.m.leading, r)
 	}
 	g.joins(b, 0, record.Candidacy{})
-	said := map[string]record.Candidacy{"r": {Tier: 2, Priority: 2 << 20, Eligible: true}}
+	said := record.CandidaciesOf(map[string]record.Candidacy{"r": {Tier: 2, Priority: 2 << 20, Eligible: true}})
 	g.sees(record.MemberKey(b), record.Member{V: 1, Session: g.m.view.Peer(b).Session(), Roles: said})
 	g.effs = nil
 	g.run(39*time.Second, nil)

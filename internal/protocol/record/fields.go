@@ -5,6 +5,7 @@ import "math"
 func (l *Lease) clear()    { *l = Lease{} }
 func (i *IdleBeat) clear() { *i = IdleBeat{} }
 func (r *Role) clear()     { *r = Role{} }
+func (m *Member) clear()   { *m = Member{} }
 
 func (l *Lease) set(field []byte, v scalar) bool {
 	switch string(field) {
@@ -94,4 +95,39 @@ func (r *Role) set(field []byte, v scalar) bool {
 		return v.bool(&r.FailedBack)
 	}
 	return false
+}
+
+func (m *Member) set(field []byte, v scalar) bool {
+	switch string(field) {
+	case "v":
+		return v.version(&m.V)
+	case "session":
+		return v.uint64(&m.Session)
+	case "draining":
+		return v.bool(&m.Draining)
+	case "capacity":
+		return v.version(&m.Capacity)
+	case "max_roles":
+		return v.version(&m.MaxRoles)
+	case "zone":
+		return v.text(&m.Zone)
+	}
+	return false
+}
+
+// read reads the fields of a member that are lists. All but the roles are short.
+func (m *Member) read(field []byte, s *scanner) (ours, ok bool) {
+	switch string(field) {
+	case "roles":
+		return true, m.Roles == nil && m.Roles.read(s)
+	case "meta":
+		return true, s.json(&m.Meta)
+	case "assign":
+		return true, s.json(&m.Assign)
+	case "told":
+		return true, s.json(&m.Told)
+	case "apart":
+		return true, s.json(&m.Apart)
+	}
+	return false, false
 }

@@ -1,6 +1,9 @@
 package record
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // flat is a record whose fields are texts, numbers and truths. The form that Encode gives it is
 // read here in a fraction of the time that encoding/json takes: a process reads a lease with every
@@ -12,8 +15,14 @@ type flat interface {
 	clear()
 }
 
+// nested is a record that has fields of several values. They are read by read; ours is whether the
+// record has such a field of that name.
+type nested interface {
+	read(field []byte, s *scanner) (ours, ok bool)
+}
+
 // readFlat reads a record from its plain form: one object without spaces. Its names are written as
-// Encode writes them, its texts are ASCII without escapes, and its numbers have no sign, no
+// Encode writes them, its texts are ASCII without escapes, and its numbers have no
 // fraction and no exponent. Every other form is for encoding/json: readFlat returns false then,
 // with nothing set. A record that readFlat takes is the one that encoding/json makes of the same
 // bytes.
@@ -38,14 +47,23 @@ func readFields(b []byte, to flat) bool {
 		if !ok || !s.skip(':') {
 			return false
 		}
-		v, ok := s.scalar()
-		if !ok || !to.set(field, v) {
+		if !readField(field, &s, to) {
 			return false
 		}
 		if !s.skip(',') {
 			return s.skip('}') && len(s.rest) == 0
 		}
 	}
+}
+
+func readField(field []byte, s *scanner, to flat) bool {
+	if to, ok := to.(nested); ok {
+		if ours, ok := to.read(field, s); ours {
+			return ok
+		}
+	}
+	v, ok := s.scalar()
+	return ok && to.set(field, v)
 }
 
 // scanner is what of a record is still to be read.
@@ -102,6 +120,32 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
+// json reads an object with encoding/json.
+func (s *scanner) json(to any) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(s.rest); i++ {
+		switch c := s.rest[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				object := s.rest[:i+1]
+				s.rest = s.rest[i+1:]
+				return json.Unmarshal(object, to) == nil
+			}
+		}
+		if depth == 0 {
+			return false
+		}
+	}
+	return false
+}
+
 func (s *scanner) scalar() (v scalar, ok bool) {
 	if len(s.rest) == 0 {
 		return v, false
@@ -114,8 +158,9 @@ func (s *scanner) scalar() (v scalar, ok bool) {
 		v.kind, v.truth = logical, s.rest[0] == 't'
 		ok = s.word("true") || s.word("false")
 	default:
-		v.kind = numeric
+		v.kind, v.minus = numeric, s.skip('-')
 		v.n, ok = s.number()
+		ok = ok && (!v.minus || v.n > 0)
 	}
 	return v, ok
 }
@@ -125,6 +170,7 @@ type scalar struct {
 	kind    scalarKind
 	letters []byte
 	n       uint64
+	minus   bool
 	truth   bool
 }
 
@@ -148,26 +194,30 @@ func (v scalar) bool(to *bool) bool {
 
 func (v scalar) uint64(to *uint64) bool {
 	*to = v.n
-	return v.kind == numeric
+	return v.kind == numeric && !v.minus
 }
 
 func (v scalar) uint32(to *uint32) bool {
 	*to = uint32(v.n)
-	return v.kind == numeric && v.n <= math.MaxUint32
+	return v.kind == numeric && !v.minus && v.n <= math.MaxUint32
 }
 
 func (v scalar) int64(to *int64) bool {
 	*to = int64(v.n)
-	return v.kind == numeric && v.n <= math.MaxInt64
+	return v.kind == numeric && !v.minus && v.n <= math.MaxInt64
 }
 
 func (v scalar) int32(to *int32) bool {
-	*to = int32(v.n)
-	return v.kind == numeric && v.n <= math.MaxInt32
+	n, most := int64(v.n&math.MaxUint32), uint64(math.MaxInt32)
+	if v.minus {
+		n, most = -n, most+1
+	}
+	*to = int32(n)
+	return v.kind == numeric && v.n <= most
 }
 
 // version is an int, and an int may have 32 bits.
 func (v scalar) version(to *int) bool {
 	*to = int(v.n)
-	return v.kind == numeric && v.n <= math.MaxInt32
+	return v.kind == numeric && !v.minus && v.n <= math.MaxInt32
 }

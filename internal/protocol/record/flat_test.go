@@ -7,11 +7,14 @@ import (
 )
 
 // flats are zero records of every flat type.
-func flats() []flat { return []flat{&Lease{}, &IdleBeat{}, &Role{}} }
+func flats() []flat { return []flat{&Lease{}, &IdleBeat{}, &Role{}, &Member{}} }
 
 // TestFlatRecordsArePlain: what Encode makes of a record with every field set is read without
 // encoding/json, and no field is forgotten.
 func TestFlatRecordsArePlain(t *testing.T) {
+	all := Candidacy{
+		Priority: -1 << 31, Takeover: true, Eligible: true, Spread: true, Group: "g", Tier: 1<<31 - 1, Over: true,
+	}
 	for _, want := range []flat{
 		&Lease{
 			V: 1, Session: 1<<64 - 1, Nonce: "n-1", TTLms: 1<<63 - 1, Beat: 3, State: Killed, Workers: 1<<32 - 1, By: "b",
@@ -21,6 +24,12 @@ func TestFlatRecordsArePlain(t *testing.T) {
 		&Role{
 			V: 1, TTLms: 1, ID: "a.b", Session: 7, Token: "t", Key: "k", Priority: 1<<31 - 1, Vacant: true, Forced: true,
 			By: "a", Reason: "stepped down", Next: "b", FailBacks: 255, FailedBack: true,
+		},
+		&Member{
+			V: 1, Session: 7, Roles: Candidacies{{Role: "", Candidacy: all}, {Role: "a"}, {Role: "b", Candidacy: all}},
+			Meta: map[string]string{"é": `}"\`}, Assign: map[string]Workplace{"jobs": {Slots: 4, Kinds: []string{"k}"}}},
+			Told: map[string][]byte{"jobs": {0, 1}}, Draining: true, Capacity: 2, MaxRoles: 9,
+			Apart: map[string][]string{"a": {"b"}}, Zone: "dc1",
 		},
 	} {
 		for i := range reflect.ValueOf(want).Elem().NumField() {

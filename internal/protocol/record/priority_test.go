@@ -17,8 +17,8 @@ func TestPriorityOutOfRange(t *testing.T) {
 			t.Errorf("role of priority %d: %+v, %v", priority, role, err)
 		}
 		member, err := DecodeMember(fmt.Appendf(nil, `{"v":1,"session":7,"roles":{"r":{"priority":%d,"eligible":true}}}`, priority))
-		if fits != (err == nil) || !fits && !errors.Is(err, errGarbage) ||
-			fits && int64(member.Roles["r"].Priority) != priority {
+		said, _ := member.Candidacy("r")
+		if fits != (err == nil) || !fits && !errors.Is(err, errGarbage) || fits && int64(said.Priority) != priority {
 			t.Errorf("member of priority %d: %+v, %v", priority, member, err)
 		}
 	}

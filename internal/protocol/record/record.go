@@ -76,25 +76,6 @@ type IdleBeat struct {
 // TTL is how long an observer must see no later beat before it may kill the session.
 func (b IdleBeat) TTL() time.Duration { return time.Duration(b.TTLms) * time.Millisecond }
 
-// Candidacy is what a member says about itself for one role.
-type Candidacy struct {
-	Priority int32 `json:"priority,omitempty"`
-	Takeover bool  `json:"takeover,omitempty"`
-	Eligible bool  `json:"eligible"`
-	// Spread roles are led evenly by those that may take them, those of one group by themselves.
-	// Others never move, and count as load of their group.
-	Spread bool   `json:"spread,omitempty"`
-	Group  string `json:"group,omitempty"`
-	// Tier is where its zone comes in the order of the role: the higher, the sooner. Priority is the
-	// rank within all tiers then. Of a role with zones it says Over instead of Takeover: members that
-	// know no tiers would hand the role to another tier at once.
-	Tier int32 `json:"tier,omitempty"`
-	Over bool  `json:"over,omitempty"`
-}
-
-// TakesOver reports whether a leader of lower priority in the same tier is to hand over to it.
-func (c *Candidacy) TakesOver() bool { return c.Takeover || c.Over }
-
 // Workplace is what a member offers in one namespace of tasks.
 type Workplace struct {
 	Slots  int               `json:"slots"`
@@ -107,7 +88,7 @@ type Workplace struct {
 type Member struct {
 	V        int                  `json:"v"`
 	Session  uint64               `json:"session"`
-	Roles    map[string]Candidacy `json:"roles,omitempty"`
+	Roles    Candidacies          `json:"roles,omitempty"`
 	Meta     map[string]string    `json:"meta,omitempty"`
 	Assign   map[string]Workplace `json:"assign,omitempty"`
 	Told     map[string][]byte    `json:"told,omitempty"` // by namespace of tasks: what its worker says there
@@ -124,8 +105,7 @@ func (m *Member) Candidacy(role string) (c Candidacy, ok bool) {
 	if m == nil {
 		return c, false
 	}
-	c, ok = m.Roles[role]
-	return c, ok
+	return m.Roles.Of(role)
 }
 
 // Role is the record at c.role.<role>: held, or vacant.
@@ -216,7 +196,7 @@ func DecodeMember(b []byte) (m Member, err error) {
 		return Member{}, fmt.Errorf("%w: zone %q", errGarbage, m.Zone)
 	}
 	m.Zone = unique.Make(m.Zone).Value()
-	m.shareGroups()
+	m.Roles.shareGroups()
 	return m, nil
 }
 
@@ -241,16 +221,6 @@ func DecodeRole(b []byte, maxTTL time.Duration) (r Role, err error) {
 	}
 	r.ID, r.Key = unique.Make(r.ID).Value(), unique.Make(r.Key).Value() // a session may hold thousands of roles
 	return r, checkTTL(r.TTLms, maxTTL)
-}
-
-// shareGroups has the roles of one group share its name: there may be thousands.
-func (m *Member) shareGroups() {
-	for role, said := range m.Roles {
-		if said.Group != "" {
-			said.Group = unique.Make(said.Group).Value()
-			m.Roles[role] = said
-		}
-	}
 }
 
 // Encode writes a record as the bucket keeps it. Records hold nothing that JSON cannot say.

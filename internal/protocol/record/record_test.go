@@ -12,7 +12,9 @@ import (
 var (
 	goodLease  = Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: Live}
 	goodBeat   = IdleBeat{V: 1, Session: 7, Nonce: "n", Lease: 9, Beat: 3, TTLms: 10_000}
-	goodMember = Member{V: 1, Session: 7, Roles: map[string]Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}}}
+	goodMember = Member{V: 1, Session: 7, Roles: CandidaciesOf(map[string]Candidacy{
+		"r": {Priority: 2, Takeover: true, Eligible: true},
+	})}
 	goodRole   = Role{V: 1, ID: "a.b", Session: 7, Token: "t", TTLms: 10_000}
 	vacantRole = Role{V: 1, Vacant: true, By: "a", Next: "b", Forced: true, TTLms: 10_000}
 )

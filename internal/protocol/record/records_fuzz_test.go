@@ -9,15 +9,15 @@ import (
 )
 
 func recordSeeds(f *testing.F) {
-	many := Member{V: 1, Session: 9, Roles: map[string]Candidacy{}, Assign: map[string]Workplace{"jobs": {
+	many := Member{V: 1, Session: 9, Assign: map[string]Workplace{"jobs": {
 		Slots: 4, Kinds: []string{"k", "l"}, Labels: map[string]string{"zone": "north"},
 	}}, Meta: map[string]string{"version": "1.2.3"}, Draining: true}
 	for _, role := range []string{"scheduler", "metrics", "network"} {
-		many.Roles[role] = Candidacy{Priority: 3, Takeover: true, Eligible: true}
+		many.Roles = append(many.Roles, RoleCandidacy{role, Candidacy{Priority: 3, Takeover: true, Eligible: true}})
 	}
 	spread := Member{
 		V: 1, Session: 9, Capacity: 2, MaxRoles: 7, Zone: "dc1", Apart: map[string][]string{"a": {"b"}},
-		Roles: map[string]Candidacy{"a": {Eligible: true, Spread: true, Group: "g"}},
+		Roles: CandidaciesOf(map[string]Candidacy{"a": {Eligible: true, Spread: true, Group: "g"}}),
 	}
 	for _, record := range []any{
 		goodLease, goodBeat, goodMember, goodRole, vacantRole, many, spread,

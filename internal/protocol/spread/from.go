@@ -1,6 +1,7 @@
 package spread
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -14,18 +15,30 @@ type Picture[P, R any] struct {
 	Group
 	Peers []*view.Peer[P, R]
 	Names []*view.Role[P, R]
-	said  []*record.Member // by member: the record that was taken in
+	lists []list // what the members say about roles: members of a company often share it
+	said  []int  // by member: which of these it says
 	seat  map[*view.Peer[P, R]]int
-	takes []bool // by member: it spreads a role of the group
 	known map[*view.Role[P, R]]*known
-	mays  map[string]*May // by what the members say
+	wants map[string]*wanted // by what the lists say
+}
+
+// list is what some members say about roles.
+type list struct {
+	record.Candidacies
+	takes bool // they spread a role of the group
 }
 
 // known is what is known of a role by what the members say.
 type known struct {
-	may   *May
-	of    bool // some of them spread it in this group
-	place int  // among the roles of the group; Nobody: none
+	*wanted
+	place int // among the roles of the group; Nobody: none
+}
+
+// wanted is by whom a role is wanted.
+type wanted struct {
+	may *May
+	of  bool   // some of them spread it in this group
+	by  []bool // and by which lists they say that
 }
 
 // Own is what a process knows beside its view: which peer a role is about to be led by.
@@ -63,7 +76,7 @@ func (p *Picture[P, R]) same(v *view.View[P, R], now record.Instant) bool {
 	n := 0
 	for _, peer := range v.Peers() {
 		if p.belongs(v, now, peer) {
-			if n == len(p.Peers) || p.Peers[n] != peer || p.said[n] != peer.Member {
+			if n == len(p.Peers) || p.Peers[n] != peer || !p.says(n, peer.Member) {
 				return false
 			}
 			n++
@@ -72,23 +85,40 @@ func (p *Picture[P, R]) same(v *view.View[P, R], now record.Instant) bool {
 	return n == len(p.Peers)
 }
 
+// says reports whether a member says what was taken in. The roles that are to be apart are read
+// each time.
+func (p *Picture[P, R]) says(m int, said *record.Member) bool {
+	return p.lists[p.said[m]].Same(said.Roles) && p.Members[m].Weight == max(said.Capacity, 1) &&
+		p.Members[m].Cap == said.MaxRoles
+}
+
 // takeIn begins a picture with the members that there are.
 func (p *Picture[P, R]) takeIn(v *view.View[P, R], now record.Instant) {
 	*p = Picture[P, R]{
 		Group: Group{Name: p.Name}, seat: map[*view.Peer[P, R]]int{},
-		known: make(map[*view.Role[P, R]]*known, len(v.Roles())), mays: map[string]*May{},
+		known: make(map[*view.Role[P, R]]*known, len(v.Roles())), wants: map[string]*wanted{},
 	}
 	for _, peer := range v.Peers() {
 		if p.belongs(v, now, peer) {
 			p.seat[peer] = len(p.Peers)
 			p.Peers = append(p.Peers, peer)
-			p.said = append(p.said, peer.Member)
-			p.takes = append(p.takes, false)
+			p.said = append(p.said, p.list(peer.Member.Roles))
 			p.Members = append(p.Members, Member{
 				Name: peer.Peer.Instance, Weight: max(peer.Member.Capacity, 1), Cap: peer.Member.MaxRoles,
 			})
 		}
 	}
+}
+
+// list is the place of what a member says.
+func (p *Picture[P, R]) list(said record.Candidacies) int {
+	for i := range p.lists {
+		if p.lists[i].Same(said) {
+			return i
+		}
+	}
+	p.lists = append(p.lists, list{Candidacies: said})
+	return len(p.lists) - 1
 }
 
 func (p *Picture[P, R]) belongs(v *view.View[P, R], now record.Instant, peer *view.Peer[P, R]) bool {
@@ -99,14 +129,13 @@ func (p *Picture[P, R]) belongs(v *view.View[P, R], now record.Instant, peer *vi
 func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]) {
 	k := p.known[r]
 	if k == nil {
-		k = &known{}
-		k.may, k.of = p.may(r)
+		k = &known{wanted: p.wanted(r)}
 		p.known[r] = k
 	}
 	k.place = Nobody
 	at, led := p.at(v, r, own)
 	switch {
-	case at != Nobody && !p.spreads(r, at):
+	case at != Nobody && !k.by[p.said[at]]:
 		if said, _ := p.Peers[at].Member.Candidacy(r.Name); said.Group == p.Name {
 			p.Members[at].Pinned++
 		} else {
@@ -133,12 +162,6 @@ func fell[P, R any](v *view.View[P, R], r *view.Role[P, R]) uint64 {
 		return p.Session()
 	}
 	return p.Revision
-}
-
-// spreads reports whether a member spreads a role in this group.
-func (p *Picture[P, R]) spreads(r *view.Role[P, R], m int) bool {
-	said, ok := p.Peers[m].Member.Candidacy(r.Name)
-	return ok && said.Spread && said.Group == p.Name
 }
 
 // at is which member leads a role, or is about to. A role that somebody else holds, or that cannot
@@ -175,52 +198,47 @@ func (p *Picture[P, R]) member(peer *view.Peer[P, R]) (m int, ok bool) {
 	return m, true
 }
 
-// may is which members may take a role, of those that spread it in this group. (An empty string for
-// a key would be that of a group without members.)
-func (p *Picture[P, R]) may(r *view.Role[P, R]) (may *May, of bool) {
-	key := make([]byte, 0, 8*len(r.Candidates))
-	type place struct {
-		m        int
-		priority int32
-		take     bool
-	}
-	places := make([]place, 0, len(r.Candidates))
-	for _, peer := range r.Candidates {
-		m, in := p.seat[peer]
-		if !in {
-			continue
-		}
-		said, ok := peer.Member.Candidacy(r.Name)
+// wanted is by which members a role is wanted, of those that spread it in this group. (An empty
+// string for a key would be that of a group without members.)
+func (p *Picture[P, R]) wanted(r *view.Role[P, R]) *wanted {
+	key := make([]byte, 0, 5*len(p.lists))
+	for i := range p.lists {
+		said, ok := p.lists[i].Of(r.Name)
 		if !ok || !said.Spread || said.Group != p.Name {
+			key = append(key, 0, 0, 0, 0, 0)
 			continue
 		}
-		p.takes[m] = true
-		places = append(places, place{m, said.Priority, said.Eligible})
-	}
-	slices.SortFunc(places, func(a, b place) int { return a.m - b.m })
-	for _, s := range places {
-		eligible := byte(0)
-		if s.take {
-			eligible = 1
+		p.lists[i].takes = true
+		takes := byte(1)
+		if said.Eligible {
+			takes = 2
 		}
-		key = append(key, byte(s.m), byte(s.m>>8), byte(s.m>>16), eligible,
-			byte(s.priority), byte(s.priority>>8), byte(s.priority>>16), byte(s.priority>>24))
+		key = binary.LittleEndian.AppendUint32(append(key, takes), uint32(said.Priority))
 	}
-	if may = p.mays[string(key)]; may != nil {
-		return may, len(places) > 0
+	w := p.wants[string(key)]
+	if w == nil {
+		w = p.want(r)
+		p.wants[string(key)] = w
 	}
-	may = &May{Take: make([]bool, len(p.Members)), Priority: make([]int32, len(p.Members))}
-	for _, s := range places {
-		may.Take[s.m], may.Priority[s.m] = s.take, s.priority
+	return w
+}
+
+func (p *Picture[P, R]) want(r *view.Role[P, R]) *wanted {
+	n := len(p.Members)
+	w := &wanted{may: &May{Take: make([]bool, n), Priority: make([]int32, n)}, by: make([]bool, len(p.lists))}
+	for m, i := range p.said {
+		if said, ok := p.lists[i].Of(r.Name); ok && said.Spread && said.Group == p.Name {
+			w.of, w.by[i] = true, true
+			w.may.Take[m], w.may.Priority[m] = said.Eligible, said.Priority
+		}
 	}
-	p.mays[string(key)] = may
-	return may, len(places) > 0
+	return w
 }
 
 // setApart notes which roles are to be apart, as any member says that spreads them.
 func (p *Picture[P, R]) setApart() {
 	var names map[string]int
-	for m, peer := range p.Peers {
+	for _, peer := range p.Peers {
 		for name, others := range peer.Member.Apart {
 			if names == nil {
 				names = make(map[string]int, len(p.Roles))
@@ -228,10 +246,10 @@ func (p *Picture[P, R]) setApart() {
 					names[p.Roles[i].Name] = i
 				}
 			}
-			if said := peer.Member.Roles[name]; said.Group != p.Name || !said.Spread {
+			if said, _ := peer.Member.Candidacy(name); said.Group != p.Name || !said.Spread {
 				continue
 			}
-			if r, ok := names[name]; ok && p.spreads(p.Names[r], m) {
+			if r, ok := names[name]; ok {
 				for _, other := range others {
 					p.keepApart(r, other, names)
 				}
@@ -276,7 +294,7 @@ func In(m *record.Member, group string) bool {
 func (p *Picture[P, R]) Had(instance string) bool {
 	for m := range p.Members {
 		if p.Members[m].Name == instance {
-			return p.takes[m]
+			return p.lists[p.said[m]].takes
 		}
 	}
 	return false

@@ -6,10 +6,10 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 // session. It is for people: no rule asks for it.
 func (v *View[P, R]) Eligible(r *Role[P, R]) int { return int(r.eligible) }
 
-// offers reports whether m, the record of a member that it belongs to, offers to lead a role.
-func (p *Peer[P, R]) offers(m *record.Member, belongs bool, role string) bool {
-	said, ok := m.Candidacy(role)
-	return belongs && ok && said.Eligible && !m.Draining && p.Peer.Class == record.Candidate
+// offers reports whether m, the record of a member that it belongs to, offers to lead a role about
+// which it says that.
+func (p *Peer[P, R]) offers(m *record.Member, belongs bool, said *record.Candidacy) bool {
+	return belongs && said != nil && said.Eligible && !m.Draining && p.Peer.Class == record.Candidate
 }
 
 // offered counts again the roles of p, whose member record belonged to its session before, or did
@@ -19,8 +19,10 @@ func (v *View[P, R]) offered(p *Peer[P, R], before bool, n *News[P, R]) {
 	if p.Member == nil || now == before {
 		return
 	}
-	for _, name := range roleNames(p.Member) {
-		v.count(v.Mention(name), p.offers(p.Member, before, name), p.offers(p.Member, now, name), n)
+	for i := range p.Member.Roles {
+		said := &p.Member.Roles[i]
+		r := v.Mention(said.Role)
+		v.count(r, p.offers(p.Member, before, &said.Candidacy), p.offers(p.Member, now, &said.Candidacy), n)
 	}
 }
 

@@ -31,10 +31,12 @@ func TestEligible(t *testing.T) {
 			case 4:
 				w.sees(record.MemberKey(p), rev, nil)
 			case 5, 6:
-				m := record.Member{V: 1, Session: session, Draining: random.Intn(5) == 0, Roles: map[string]record.Candidacy{}}
+				m := record.Member{V: 1, Session: session, Draining: random.Intn(5) == 0}
+				said := map[string]record.Candidacy{}
 				for r := range random.Intn(3) {
-					m.Roles[fmt.Sprint("r", r)] = record.Candidacy{Eligible: random.Intn(4) > 0}
+					said[fmt.Sprint("r", r)] = record.Candidacy{Eligible: random.Intn(4) > 0}
 				}
+				m.Roles = record.CandidaciesOf(said)
 				w.sees(record.MemberKey(p), rev, m)
 			default:
 				w.BeginWatch(Watch{Wide: random.Intn(2) == 0, Told: true, Last: rev, Known: rev}, record.Peer{})
@@ -49,7 +51,7 @@ func TestEligible(t *testing.T) {
 			for _, r := range w.Roles() {
 				n := 0
 				for _, q := range r.Candidates {
-					if q.offers(q.Member, q.Belongs(), r.Name) {
+					if said, _ := q.Member.Candidacy(r.Name); q.offers(q.Member, q.Belongs(), &said) {
 						n++
 					}
 				}

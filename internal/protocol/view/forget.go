@@ -51,9 +51,10 @@ func (v *View[P, R]) forget(now record.Instant, p *Peer[P, R]) {
 func (v *View[P, R]) drop(p *Peer[P, R]) {
 	v.setLease(p, record.FormNone, record.Lease{})
 	if p.Member != nil {
-		for name := range p.Member.Roles {
-			r := v.Mention(name)
-			v.count(r, p.offers(p.Member, p.Belongs(), name), false, nil)
+		for i := range p.Member.Roles {
+			said := &p.Member.Roles[i]
+			r := v.Mention(said.Role)
+			v.count(r, p.offers(p.Member, p.Belongs(), &said.Candidacy), false, nil)
 			r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
 		}
 	}

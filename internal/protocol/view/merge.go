@@ -1,11 +1,6 @@
 package view
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/rolemanager/rolemanager/internal/protocol/record"
-)
+import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
 // News collects what a merge has changed, for the owner of the view: a machine, or an observer
 // that only tells.
@@ -121,8 +116,8 @@ func (v *View[P, R]) mergeLease(now record.Instant, e *record.Entry, n *News[P, 
 	v.noticeMember(p, n)
 	v.offered(p, belonged, n)
 	if p.Member != nil {
-		for _, name := range roleNames(p.Member) { // its candidacies count, or no longer do
-			n.Roles = append(n.Roles, v.Mention(name))
+		for i := range p.Member.Roles { // its candidacies count, or no longer do
+			n.Roles = append(n.Roles, v.Mention(p.Member.Roles[i].Role))
 		}
 	}
 	v.forget(now, p)
@@ -144,42 +139,6 @@ func (v *View[P, R]) mergeMember(now record.Instant, e *record.Entry, n *News[P,
 	}
 	v.setMember(p, e.Member, n)
 }
-
-func (v *View[P, R]) setMember(p *Peer[P, R], m *record.Member, n *News[P, R]) {
-	old, belonged := p.Member, p.Belongs()
-	p.Member = m
-	belongs := p.Belongs()
-	if old != nil {
-		for _, name := range roleNames(old) {
-			r, was := v.Mention(name), old.Roles[name]
-			is, stays := m.Candidacy(name)
-			v.count(r, p.offers(old, belonged, name), p.offers(m, belongs, name), n)
-			if stays && is == was && old.Session == m.Session && old.Draining == m.Draining {
-				continue
-			}
-			if !stays {
-				r.Candidates = slices.DeleteFunc(r.Candidates, func(q *Peer[P, R]) bool { return q == p })
-			}
-			n.Roles = append(n.Roles, r)
-		}
-	}
-	if m != nil {
-		for _, name := range roleNames(m) {
-			r := v.Mention(name)
-			m.Roles[r.Name] = m.Roles[name] // so that there is one copy of the name
-			if _, had := old.Candidacy(name); !had {
-				v.count(r, false, p.offers(m, belongs, name), n)
-				r.Candidates = append(r.Candidates, p)
-				n.Roles = append(n.Roles, r)
-			}
-		}
-	}
-	n.Peers = append(n.Peers, p)
-	n.Notices = append(n.Notices, MemberChanged{p.Peer})
-	v.noticeMember(p, n)
-}
-
-func roleNames(m *record.Member) []string { return slices.Sorted(maps.Keys(m.Roles)) }
 
 func (v *View[P, R]) mergeRole(now record.Instant, e *record.Entry, n *News[P, R]) {
 	r := v.Mention(e.Name)

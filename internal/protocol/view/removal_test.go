@@ -17,7 +17,7 @@ func TestRemoval(t *testing.T) {
 	wants := func(w *watcher, state record.LeaseState) {
 		w.sees(record.LeaseKey(b), 50, leaseOf(50, "n", state))
 		w.sees(record.MemberKey(b), 51, record.Member{
-			V: 1, Session: 50, Roles: map[string]record.Candidacy{"r": {Eligible: false}},
+			V: 1, Session: 50, Roles: record.CandidaciesOf(map[string]record.Candidacy{"r": {Eligible: false}}),
 		})
 	}
 	for name, c := range map[string]struct {

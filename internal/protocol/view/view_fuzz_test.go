@@ -12,7 +12,9 @@ func FuzzView(f *testing.F) {
 	lease := record.Lease{V: 1, Session: 7, Nonce: "n", TTLms: 10_000, Beat: 3, State: record.Live}
 	member := record.Member{
 		V: 1, Session: 7,
-		Roles: map[string]record.Candidacy{"r": {Priority: 2, Takeover: true, Eligible: true}},
+		Roles: record.CandidaciesOf(map[string]record.Candidacy{
+			"r": {Priority: 2, Takeover: true, Eligible: true},
+		}),
 	}
 	for key, rec := range map[string]any{
 		"c.lease.a": lease, "c.member.a": member, "c.role.r": ledBy("a.b", 7, 10_000), "w.lease.w": lease, "probe.a": nil,

@@ -153,7 +153,9 @@ func TestNobodyIsRememberedForEver(t *testing.T) {
 		id := string(rune('a'+rev%26)) + string(rune('a'+rev/40))
 		w.sees("c.lease."+id, rev, record.Lease{V: 1, Nonce: "n", State: record.Live, TTLms: 1000})
 		w.sees("c.member."+id, rev+1,
-			record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": {Eligible: true}}})
+			record.Member{V: 1, Session: rev, Roles: record.CandidaciesOf(map[string]record.Candidacy{
+				"r": {Eligible: true},
+			})})
 		w.sees("c.role.r", rev+2, ledBy(id, rev, 1000))
 		w.sees("c.role.r", rev+3, record.Role{V: 1, Vacant: true, TTLms: 1000})
 		w.sees("c.member."+id, rev+4, nil)
@@ -260,7 +262,8 @@ func TestLine(t *testing.T) {
 		if id == "high" {
 			c.Priority = 3
 		}
-		w.sees("c.member."+id, rev+10, record.Member{V: 1, Session: rev, Roles: map[string]record.Candidacy{"r": c}})
+		m := record.Member{V: 1, Session: rev, Roles: record.CandidaciesOf(map[string]record.Candidacy{"r": c})}
+		w.sees("c.member."+id, rev+10, m)
 	}
 	order := func(role record.Role) (ids string) {
 		w.sees("c.role.r", w.Last()+1, role)

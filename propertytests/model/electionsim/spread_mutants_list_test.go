@@ -58,7 +58,7 @@ var fewPlans = mutants.Test{
 
 var spreading = []mutants.Mutant{
 	{Name: "what members say now is not looked at again", By: &looks, Edits: []mutants.Edit{
-		{"p.Peers[n] != peer || p.said[n] != peer.Member {", "p.Peers[n] != peer {"},
+		{"p.Peers[n] != peer || !p.says(n, peer.Member) {", "p.Peers[n] != peer {"},
 	}},
 	{Name: "members that leave are not looked at again", By: &looks, Edits: []mutants.Edit{
 		{"return n == len(p.Peers)\n", "return true\n"},
