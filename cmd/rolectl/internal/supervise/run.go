@@ -59,9 +59,10 @@ type run struct {
 	killed bool
 	lost   bool
 
-	over bool // the command has ended, or was never started: then code and err tell how
-	code int
-	err  error
+	started bool // the command runs, or ran: before that nobody hears a TERM
+	over    bool // the command has ended, or was never started: then code and err tell how
+	code    int
+	err     error
 }
 
 // look reads how long the lease is still trusted, and tells the guard. It reads the clock first: if
@@ -129,6 +130,10 @@ func (r *run) attend(ctx context.Context) (Result, error) {
 // hear takes a report of the guard.
 func (r *run) hear(x report) {
 	switch {
+	case x[0] == started:
+		if r.started = true; r.killAt != 0 && !r.killed { // it was asked to end before it was there
+			r.guard.term()
+		}
 	case x[0] == failed && x[1] == 0:
 		r.over, r.lost = true, true
 	case x[0] == failed:
@@ -182,7 +187,9 @@ func (r *run) enforce(left time.Duration) {
 func (r *run) end() {
 	if r.killAt == 0 {
 		r.killAt = r.clock.Holder().Add(r.lease.Stop)
-		r.guard.term()
+		if r.started {
+			r.guard.term()
+		}
 	}
 }
 

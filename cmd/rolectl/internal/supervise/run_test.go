@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +15,36 @@ import (
 	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/offspring"
 )
+
+// asGuard is in the environment of a process that this test starts as a guard.
+const asGuard = "SUPERVISE_TEST_GUARD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asGuard) == "" {
+		os.Exit(m.Run())
+	}
+	command := os.Args[slices.Index(os.Args, "--")+1:]
+	Guard(command[0], command[1:])
+}
+
+// TestStoppedBeforeItRuns: a command that has to end before its guard has started it gets its TERM
+// when it runs, and is not killed after the time that it may take to end.
+func TestStoppedBeforeItRuns(t *testing.T) {
+	path, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	lease := For(time.Minute)
+	lease.Left, lease.Stop = func() time.Duration { return time.Minute }, 10*time.Second
+	result, err := Run(stopped, []string{os.Args[0]}, Command{
+		Path: path, Args: []string{"sleep", "1000"}, Env: append(os.Environ(), asGuard+"=1"),
+	}, lease)
+	if err != nil || result != (Result{Code: 128 + int(syscall.SIGTERM)}) {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
 
 // TestAGuardThatWasKilled: its process is reaped before its reports end, or after. The command has
 // ended with it either way, and the error says why.
