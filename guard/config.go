@@ -48,7 +48,7 @@ func (c Config) withDefaults() Config {
 var (
 	// ErrUnsupported means that this system has no subreapers; for Serve, that it is not Linux 6.5 or
 	// newer.
-	ErrUnsupported = errors.New("guard: a guard needs a newer system: start the program without one")
+	ErrUnsupported = errors.New("guard: this system cannot do it")
 	// ErrConfig means that the configuration or the command cannot be used; the text names the fix.
 	ErrConfig = errors.New("guard: configuration")
 )

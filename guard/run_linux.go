@@ -32,7 +32,7 @@ func Run(ctx context.Context, cfg Config, cmd *exec.Cmd) (Result, error) {
 		return Result{}, fmt.Errorf("%w: this process guards a program already, or what that has left behind: "+
 			"guard each program in a process of its own", ErrConfig)
 	case err != nil:
-		return Result{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return Result{}, fmt.Errorf("%w: %w: start the program without a guard", ErrUnsupported, err)
 	}
 	ours, theirs, err := socketPair()
 	if err != nil {

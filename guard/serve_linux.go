@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rolemanager/rolemanager/internal/guardlink"
 )
 
 // mostProcesses bounds how many processes are guarded at a time, and mostWaiting how long the guard
@@ -26,7 +28,8 @@ const (
 //
 // The sessions of a process are ended when it has ended, and nobody is left in its cgroup or PID
 // namespace, which must not be those of the guard. Where that cannot be seen, nothing is written,
-// and the Logger says so. It needs Linux 6.5.
+// and the Logger says so. On a kernel before 6.5 it returns ErrUnsupported at once. Run needs no
+// such kernel.
 //
 // All that may write to the socket may name any lease, so give it to those alone that you trust
 // with the roles: SocketMode. StopTimeout, LeaveChildren and Signals are of no concern. Errors:
@@ -43,6 +46,7 @@ func Serve(ctx context.Context, cfg Config, socket string, ended func(Result)) e
 	if err != nil {
 		return err
 	}
+	cfg.Logger.Info("guard: listens, for those that have the socket in their environment", guardlink.SocketEnv, socket)
 	s := server{cfg: cfg, ended: ended, free: make(chan struct{}, mostProcesses)} // one place for each
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -105,7 +109,8 @@ func open(path string, mode os.FileMode) (*net.UnixListener, error) {
 		}), err)
 	}
 	if errors.Is(err, unix.ENOPROTOOPT) {
-		err = fmt.Errorf("%w: a socket for several processes needs Linux 6.5", ErrUnsupported)
+		err = fmt.Errorf("%w: a socket for several processes needs Linux 6.5: "+
+			"run each of them under rolectl guard -- PROGRAM (guard.Run), which does not", ErrUnsupported)
 	}
 	if err == nil {
 		err = os.Chmod(path, mode)

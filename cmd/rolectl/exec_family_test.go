@@ -3,13 +3,10 @@
 package main
 
 import (
-	"net"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // daemon is a script that starts a process in a session of its own, which ignores TERM.
@@ -82,49 +79,4 @@ func TestExecPassesSignalsOn(t *testing.T) {
 	if r := e.wait(); r.code != 9 || strings.Count(r.out, "told") != 1 {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.errors)
 	}
-}
-
-// TestExecTellsSystemd, and the command does not speak in its place.
-func TestExecTellsSystemd(t *testing.T) {
-	t.Parallel()
-	p := at(t)
-	p.ok("bucket", "create", "roles")
-	socket := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
-	conn, err := net.ListenUnixgram("unixgram", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	heard := make(chan string, 10_000)
-	go func() { // reads all the time, as a service manager does; ends with the socket
-		defer close(heard)
-		for b := make([]byte, 4096); ; {
-			n, err := conn.Read(b)
-			if err != nil {
-				return
-			}
-			heard <- string(b[:n])
-		}
-	}()
-	hears := func(text string) {
-		t.Helper()
-		for late := time.After(patience); ; {
-			select {
-			case said := <-heard:
-				if strings.Contains(said, text) {
-					return
-				}
-			case <-late:
-				t.Fatalf("%q was not heard", text)
-			}
-		}
-	}
-	mine := &place{t: t, server: p.server, env: append(p.env, "NOTIFY_SOCKET="+socket.Name, "WATCHDOG_USEC=60000")}
-	e := mine.start("exec", "scheduler", "--", "sh", "-c", `echo "told: $NOTIFY_SOCKET."; sleep 1000`)
-	hears("READY=1\nSTATUS=leads scheduler@")
-	hears("WATCHDOG=1")
-	e.says(&e.out, "told: .\n")
-	e.signal(syscall.SIGTERM)
-	hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=")
-	e.wait()
 }

@@ -24,12 +24,13 @@ func TestGuardPassesOn(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d; %s", script, r.code, code, r.errors)
 		}
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1} {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGABRT} {
 		if signal.Ignored(s) { // as under nohup, and so by all that the test starts
 			continue
 		}
 		name := map[syscall.Signal]string{
 			syscall.SIGTERM: "TERM", syscall.SIGINT: "INT", syscall.SIGHUP: "HUP", syscall.SIGUSR1: "USR1",
+			syscall.SIGABRT: "ABRT",
 		}[s]
 		g := p.start("guard", "--", "sh", "-c", "trap 'echo told; exit 9' "+name+"; echo on; while :; do sleep 0.05; done")
 		g.says(&g.out, "on\n")

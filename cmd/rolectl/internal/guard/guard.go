@@ -49,10 +49,15 @@ of it runs any more, rolectl ends its sessions in the bucket, and the next in li
 rolectl passes signals on, and at the end the exit code: 128 plus the signal for a program that was killed, 127 for one that
 cannot be started. It is made to be the entry point of a container, or of a systemd unit. It needs Linux.
 
+rolectl tells systemd nothing itself: the program gets NOTIFY_SOCKET and WATCHDOG_USEC, and speaks. So a unit of Type=notify
+needs NotifyAccess=all, and a program that does speak: one with roles.Config.SystemdNotify, or rolectl exec. For any other
+program take Type=exec, without WatchdogSec. The ABRT of the watchdog is passed on to the program.
+
 With --listen there is no program: rolectl guards all processes that have the path of the socket in ROLES_GUARD_SOCKET, as a
 sidecar does. It ends the sessions of a process when that has ended and nobody is left in its cgroup or PID namespace, which is
 not rolectl's. Where that cannot be seen it writes nothing, and says so. A process that may write to the socket may name any
-lease. It needs Linux 6.5, and ends with INT or TERM.
+lease. It ends with INT or TERM. It needs Linux 6.5, and does not start on an older one: there, run each program under
+"rolectl guard -- PROGRAM", which needs no such kernel.
 
 Bytes that the program has sent before its end may arrive later: effects outside the bucket still need the fencing token.`,
 		Example: `  rolectl guard -- ./app --verbose

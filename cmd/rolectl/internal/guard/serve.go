@@ -22,11 +22,13 @@ func serve(ctx context.Context, a *cli.App, o options) error {
 	if err != nil {
 		return err
 	}
-	if !o.quiet {
-		a.Say("rolectl: guards those that have ROLES_GUARD_SOCKET=%s", o.listen)
+	level := slog.LevelInfo
+	if o.quiet {
+		level = slog.LevelWarn
 	}
 	return guard.Serve(ctx, guard.Config{
-		Conn: nc, WriteTimeout: o.write, SocketMode: mode, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Conn: nc, WriteTimeout: o.write, SocketMode: mode,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	}, o.listen, func(r guard.Result) { report(a, r, o.quiet) })
 }
 
