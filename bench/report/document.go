@@ -63,7 +63,7 @@ func document(docs string) error {
 		"lead": func(figure string) string { return number(s.lead(figure)) }, "ahead": s.ahead,
 		"ratios": s.ratios, "spread": s.spread, "sizes": s.sizes, "verdicts": s.verdicts, "leftOut": s.leftOut,
 		"growth": s.growth, "delivered": s.delivered, "failed": s.failed, "cluster": s.cluster, "curve": s.curve,
-		"dots": s.dots, "curves": s.curves,
+		"dots": s.dots, "curves": s.curves, "apart": s.apart,
 	}).ParseFS(written, "document.md")
 	if err != nil {
 		return err

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -12,7 +14,8 @@ const (
 	readmeEnds   = "<!-- to here -->\n"
 )
 
-// claim is a line of the README's tables: of one figure, of each peer, the median or the worst.
+// claim is a line of the README's tables: of one figure, of each peer, the median or the worst. n
+// is -1 for as many as there were.
 type claim struct {
 	label, job, mode, figure string
 	n                        int
@@ -43,7 +46,7 @@ var (
 			"tasks a second, where a power failure may take the last ones", "throughput", "buffered", "tasks/s", 100_000,
 			sample.median, number,
 		},
-		{"… where it takes none", "throughput", "synced", "tasks/s", 5_000, sample.median, number},
+		{"… where it takes none", "throughput", "synced", "tasks/s", -1, sample.median, number},
 		{
 			"idle, with the defaults: from submission until it begins", "latency", "defaults", "begins-ms", 1, sample.median,
 			duration,
@@ -61,14 +64,42 @@ var (
 
 // readme is the part of the README that is figures.
 func (s *source) readme() string {
+	const settings = "Versions, settings and every sample are in the [benchmarks](docs/explanation/benchmarks.md).\n\n"
 	var b strings.Builder
 	b.WriteString("\n" + s.summary() + "\n")
-	b.WriteString(
-		"The figures are medians where nothing else is said. Each table was measured side by side on one machine of two " +
-			"processors, which\n" +
-			"need not be as fast as that of another table. Versions, settings and every sample are in the " +
-			"[benchmarks](docs/explanation/benchmarks.md).\n\n")
+	b.WriteString("The figures are medians where nothing else is said. " +
+		"Each table was measured side by side on one machine of two processors,\n")
+	fmt.Fprintf(&b, "elections on %s, tasks on %s", cmp.Or(s.day("elections"), "?"), cmp.Or(s.day("tasks"), "?"))
+	if s.apart() != "" {
+		b.WriteString(" with each synced write by itself: today they go together")
+	}
+	b.WriteString(". " + settings)
 	return b.String()
+}
+
+// day is when a part was measured, "" if that is not known.
+func (s *source) day(part string) string {
+	text, _ := os.ReadFile(filepath.Join(s.dir, part+".txt")) // without it nothing is known
+	_, rest, found := strings.Cut(string(text), "Measured on ")
+	if !found {
+		return ""
+	}
+	day, _, _ := strings.Cut(rest, " ")
+	return day
+}
+
+// gathered is the day since which writes of tasks to a synced store go together where that is
+// faster.
+const gathered = "2026-11-26"
+
+// apart says that the tasks were measured before that day, if they were.
+func (s *source) apart() string {
+	if day := s.day("tasks"); day == "" || day >= gathered {
+		return ""
+	}
+	return "The figures of tasks on synced stores are of a commit that stored each record by itself. Since " + gathered +
+		" submissions and\noutcomes go together in batches where that is faster: see [an fsync for each write]" +
+		"(#an-fsync-for-each-write). They were not measured again.\n\n"
 }
 
 // summary is the figures that matter most, of elections and of tasks.

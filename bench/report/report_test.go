@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -237,6 +238,24 @@ func TestReadmeFigures(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
+	}
+	for day, says := range map[string]bool{"2026-11-24": true, gathered: false, "": false} {
+		s.dir = t.TempDir()
+		if day != "" {
+			text := "Measured on " + day + " with 2 processors"
+			if err := os.WriteFile(filepath.Join(s.dir, "tasks.txt"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := s.readme()
+		if (s.apart() != "") != says || strings.Contains(text, "each synced write by itself") != says ||
+			!strings.Contains(text, "tasks on "+cmp.Or(day, "?")) {
+			t.Errorf("measured on %q: %q\n%s", day, s.apart(), text)
+		}
+	}
+	s.tasks = append(s.tasks, row(ours, "throughput", "synced", "tasks/s", 20_000, 11_000, ""))
+	if text := s.readme(); !strings.Contains(text, "| … where it takes none | 11,000 |") {
+		t.Errorf("synced tasks of another number are left out:\n%s", text)
 	}
 	if _, err := s.withFigures("nothing"); err == nil {
 		t.Error("a README without the two lines is taken")
