@@ -33,7 +33,8 @@ type Config struct {
 	Slots int
 	// Labels are published in the member record. A kind with [Labels] runs only where they match. Two
 	// of them also say what may be lost at once: workers with the same label "host", or the same
-	// "zone", that are lost within a TTL count as one loss, for which no task is suspected.
+	// "zone", that are lost within a TTL count as one loss, for which no task is suspected. Neither
+	// has a default: bad inputs kill several workers of one machine too, and would be excused.
 	Labels map[string]string
 	// SchedulerWorks says whether a process takes tasks while it leads the role itself. Default
 	// true (nil).
