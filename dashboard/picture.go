@@ -21,6 +21,7 @@ type picture struct {
 	roles     []roleNow
 	members   []findings.MemberFacts
 	tasks     []namespaceNow
+	steered   []election.Steered
 	found     findings.List
 }
 
@@ -69,6 +70,7 @@ func (h *hub) look(now time.Time) *picture {
 		p.ended = err.Error()
 	}
 	infos, members := o.Roles(), o.Members()
+	p.steered = o.Steered()
 	p.members = findings.FactsOfMembers(members, infos)
 	facts := make([]findings.RoleFacts, 0, len(infos))
 	for _, info := range infos {
@@ -96,6 +98,7 @@ func (h *hub) look(now time.Time) *picture {
 func judge(p *picture, facts []findings.RoleFacts, members []election.MemberInfo) (found findings.List) {
 	found.Roles(p.bucket, facts, members)
 	found.Members(p.members)
+	found.Steered(p.steered, p.members, p.at)
 	for _, n := range p.tasks {
 		switch {
 		case n.Problem != "":

@@ -28,15 +28,17 @@ type memberRow struct {
 	WorkerOnly bool      `json:"worker_only,omitempty"`
 	Beat       time.Time `json:"last_heartbeat"`
 	// Age is the age of the last heartbeat as a share of the TTL, in percent.
-	Age     int            `json:"heartbeat_age_percent"`
-	TTL     float64        `json:"ttl_seconds"`
-	Leads   []string       `json:"leads"`
-	Roles   int            `json:"roles"`
-	Takes   string         `json:"takes_part_in,omitempty"` // the first few of them
-	Program string         `json:"program,omitempty"`
-	Version string         `json:"version,omitempty"`
-	Zone    string         `json:"zone,omitempty"`
-	Work    []workplaceRow `json:"tasks,omitempty"`
+	Age     int      `json:"heartbeat_age_percent"`
+	TTL     float64  `json:"ttl_seconds"`
+	Leads   []string `json:"leads"`
+	Roles   int      `json:"roles"`
+	Takes   string   `json:"takes_part_in,omitempty"` // the first few of them
+	Program string   `json:"program,omitempty"`
+	Version string   `json:"version,omitempty"`
+	Zone    string   `json:"zone,omitempty"`
+	// ZoneDrained says that an operator has drained that zone.
+	ZoneDrained bool           `json:"zone_drained,omitempty"`
+	Work        []workplaceRow `json:"tasks,omitempty"`
 }
 
 // ID is that of its row. A candidate and a worker-only member may have the same name.
@@ -98,6 +100,7 @@ func membersScreen(_ context.Context, _ *Handler, p *picture, q url.Values) (any
 			Takes:   wording.FirstFew(m.Roles),
 			Age:     min(int(100*m.LastSeen/max(m.TTL, 1)), 100),
 			Program: m.Meta[findings.MetaProgram], Version: m.Meta[findings.MetaVersion], Zone: cmp.Or(m.Zone, m.Meta["zone"]),
+			ZoneDrained: m.Drained != nil,
 		}
 		if row.Leads == nil {
 			row.Leads = []string{}

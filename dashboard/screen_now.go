@@ -26,9 +26,10 @@ type nowData struct {
 	Connected bool      `json:"connected"`
 	Total     int       `json:"total"`
 	Led       int       `json:"led"`
-	// Unled are roles that nobody leads, without those that were left cleanly.
+	// Unled are roles that nobody leads, without those that were left cleanly or are paused for all.
 	Unled     int           `json:"unled"`
 	Left      int           `json:"left"`
+	Paused    int           `json:"paused,omitempty"` // for all, and led by nobody
 	Members   int           `json:"members"`
 	Instances []string      `json:"instances"`
 	More      int           `json:"more_instances,omitempty"`
@@ -49,6 +50,8 @@ type nowData struct {
 	DeadUnknown bool           `json:"dead_unknown,omitempty"`
 	Problems    []namespaceNow `json:"problems,omitempty"`
 	HasTasks    bool           `json:"has_tasks"`
+	// Steered is what operators have told about zones and roles.
+	Steered []steeredRow `json:"steered,omitempty"`
 }
 
 // roleRow is a role in the table.
@@ -57,6 +60,7 @@ type roleRow struct {
 	State     election.Leadership `json:"state"`
 	Led       bool                `json:"led"`
 	Left      bool                `json:"left,omitempty"`
+	Paused    bool                `json:"paused,omitempty"` // for all
 	Leader    string              `json:"leader"`
 	Epoch     uint64              `json:"epoch,omitempty"`
 	Since     time.Time           `json:"since"`
@@ -66,6 +70,13 @@ type roleRow struct {
 	Alone bool   `json:"no_successor,omitempty"`
 	Late  bool   `json:"heartbeat_late,omitempty"`
 	Cells []cell `json:"line"`
+}
+
+// steeredRow is what an operator has told about a zone or a role.
+type steeredRow struct {
+	election.Steered
+	Text string `json:"text"`
+	Back string `json:"back"` // the command that takes it back
 }
 
 // waitingKind is a kind of which tasks wait.
@@ -105,6 +116,8 @@ func nowScreen(_ context.Context, h *Handler, p *picture, q url.Values) (any, er
 		switch {
 		case r.Led():
 			d.Led++
+		case r.Info.Paused != nil:
+			d.Paused++
 		case r.Left():
 			d.Left++
 		default:
@@ -135,6 +148,10 @@ func nowScreen(_ context.Context, h *Handler, p *picture, q url.Values) (any, er
 			d.MoreToDo++
 		}
 	}
+	for i := range p.steered {
+		s := &p.steered[i]
+		d.Steered = append(d.Steered, steeredRow{*s, findings.SteeredText(s), findings.SteeredBack(s)})
+	}
 	for _, n := range p.tasks {
 		d.tasks(n)
 	}
@@ -147,7 +164,7 @@ func nowScreen(_ context.Context, h *Handler, p *picture, q url.Values) (any, er
 
 // wanted reports whether a URL asks for that role.
 func wanted(r *roleNow, q url.Values) bool {
-	if q.Get("show") == "unled" && (r.Led() || r.Left()) {
+	if q.Get("show") == "unled" && (r.Led() || r.Left() || r.Info.Paused != nil) {
 		return false
 	}
 	text := strings.ToLower(q.Get("q"))
@@ -160,6 +177,8 @@ func trouble(r *roleNow) int {
 	switch {
 	case r.Left():
 		return -1
+	case !r.Led() && r.Info.Paused != nil:
+		return 1
 	case !r.Led():
 		return 3
 	case r.HeartbeatLate():
@@ -193,7 +212,8 @@ func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 	for _, r := range rows {
 		info := &r.Info
 		row := roleRow{
-			Role: info.Role, State: info.State, Led: r.Led(), Left: r.Left(), Leader: info.Leader, Epoch: info.Epoch,
+			Role: info.Role, State: info.State, Led: r.Led(), Left: r.Left(), Paused: info.Paused != nil,
+			Leader: info.Leader, Epoch: info.Epoch,
 			Since: r.since, Why: r.WhyVacant(), Successor: info.Successor, Alone: r.alone, Late: r.Led() && r.HeartbeatLate(),
 		}
 		place := map[string]int{}

@@ -24,6 +24,8 @@ type roleData struct {
 	By     string              `json:"vacated_by,omitempty"`
 	Next   string              `json:"next,omitempty"`
 	Late   bool                `json:"heartbeat_late,omitempty"`
+	// Paused is who has paused it for all, nil for nobody.
+	Paused *election.Steered `json:"paused,omitempty"`
 	// Watched is since when the page has watched: of terms before that only the last is known.
 	Watched time.Time   `json:"watched"`
 	Terms   []term      `json:"terms"` // the newest first
@@ -52,7 +54,7 @@ func roleScreen(_ context.Context, h *Handler, p *picture, q url.Values) (any, e
 	d := &roleData{
 		Bucket: p.bucket, Role: name, State: info.State, Led: r.Led(), Leader: info.Leader, Epoch: info.Epoch, Since: r.since,
 		TTL: info.TTL.Seconds(), Why: r.WhyVacant(), By: info.By, Next: info.Next, Late: r.Led() && r.HeartbeatLate(),
-		Watched: p.watched, Terms: slices.Clone(r.terms), Line: r.line(p),
+		Paused: info.Paused, Watched: p.watched, Terms: slices.Clone(r.terms), Line: r.line(p),
 	}
 	slices.Reverse(d.Terms)
 	for _, e := range h.hub.events() {
@@ -106,8 +108,11 @@ func (r *roleNow) line(p *picture) (all []place) {
 		m := &p.members[i].Info
 		if slices.Contains(m.Roles, info.Role) && !eligible[m.Instance] {
 			why := "takes part, and would not lead now: it is paused, unhealthy or cooling down"
-			if m.Draining {
+			switch {
+			case m.Draining:
 				why = "is closing"
+			case info.Paused != nil:
+				why = "takes part, and would lead if the role was not paused for all"
 			}
 			all = append(all, place{Instance: m.Instance, Place: -1, Why: why})
 		}

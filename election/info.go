@@ -24,6 +24,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		Role: r.Name, State: leaderships[v.Leadership(now, r)], Leader: v.Leader(r), Revision: r.Revision,
 		Since:      now.Sub(r.Seen),
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
+		Paused:     steeredOf(v, now, steeredRole, r.Name),
 		Spread:     spreads(r), Successor: successor(v, r, now), Candidates: candidates(v, r, now),
 	}
 	dead, ended := v.DeadSince(r)
@@ -128,6 +129,7 @@ func memberInfo(v *protocol.View, p *protocol.PeerView, now record.Instant) Memb
 		return info
 	}
 	info.Draining, info.Meta, info.Zone = p.Member.Draining, p.Member.Meta, p.Member.Zone
+	info.Drained = steeredOf(v, now, steeredZone, info.Zone)
 	for _, said := range p.Member.Roles {
 		info.Roles = append(info.Roles, said.Role)
 	}

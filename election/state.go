@@ -81,6 +81,21 @@ const (
 	RoleUnreadable Leadership = "unreadable"
 )
 
+// Steered is what an operator has told all processes about a zone or a role, and nobody has taken
+// back. Times are by the clock of the operator.
+type Steered struct {
+	// Zone is the zone that is drained, or Role the role that is paused for all. The other one is "".
+	Zone string `json:"zone,omitempty"`
+	Role string `json:"role,omitempty"`
+	// Hard says that nobody leads in the zone, even what nobody elsewhere can lead.
+	Hard   bool      `json:"hard,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
+	// Until is when the server ends it, up to a minute late; zero for when it is taken back.
+	Until time.Time `json:"until,omitzero"`
+}
+
 // RoleInfo is a role as its record in the bucket shows it.
 type RoleInfo struct {
 	Role string `json:"role"`
@@ -109,6 +124,9 @@ type RoleInfo struct {
 	Next   string `json:"next,omitempty"`
 	// Unreadable says that the record of the role cannot be read.
 	Unreadable bool `json:"unreadable,omitempty"`
+	// Paused is who has paused the role for all, and why; nil while nobody has. A role that is paused
+	// has no candidates.
+	Paused *Steered `json:"paused,omitempty"`
 	// Since is for how long this process has seen it so. An Observer counts from when the server
 	// stored the record. While the role is dead, the end of the session counts, not the claim.
 	Since time.Duration `json:"since"`
@@ -142,10 +160,12 @@ type MemberInfo struct {
 	// idle.
 	LastSeen time.Duration `json:"last_seen"`
 	Roles    []string      `json:"roles,omitempty"`
-	// Zone is where it is, "" if it does not say.
-	Zone   string               `json:"zone,omitempty"`
-	Meta   map[string]string    `json:"meta,omitempty"`
-	Assign map[string]Workplace `json:"assign,omitempty"`
+	// Zone is where it is, "" if it does not say. Drained is who has drained that zone, and why; nil
+	// while nobody has.
+	Zone    string               `json:"zone,omitempty"`
+	Drained *Steered             `json:"drained,omitempty"`
+	Meta    map[string]string    `json:"meta,omitempty"`
+	Assign  map[string]Workplace `json:"assign,omitempty"`
 	// Described says that its member record has been seen, and so Roles, Zone, Meta and Assign mean
 	// something.
 	Described bool `json:"described"`

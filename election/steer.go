@@ -1,9 +1,12 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -125,6 +128,12 @@ type Steering struct {
 	Hard bool
 }
 
+// These begin the key of what an operator tells.
+const (
+	steeredZone = "zone."
+	steeredRole = "role."
+)
+
 // ErrSteered says that somebody else has told something about the same zone or role meanwhile.
 var ErrSteered = errors.New("election: somebody else has changed it meanwhile: look again")
 
@@ -133,23 +142,23 @@ var ErrSteered = errors.New("election: somebody else has changed it meanwhile: l
 // that is drained hard, is given up even if nobody else is there. It needs the permission to write
 // c.steer.zone.<zone>. Errors: ErrSteered, ErrPermission, ErrUnproven when no answer came.
 func (o *Observer) DrainZone(ctx context.Context, zone string, s Steering) error {
-	return o.tell(ctx, "zone."+zone, record.Steer{Drained: true, Hard: s.Hard}, s)
+	return o.tell(ctx, steeredZone+zone, record.Steer{Drained: true, Hard: s.Hard}, s)
 }
 
 // UndrainZone takes DrainZone back. Roles with FailBackAfter return in their time.
 func (o *Observer) UndrainZone(ctx context.Context, zone string) error {
-	return o.tell(ctx, "zone."+zone, record.Steer{}, Steering{})
+	return o.tell(ctx, steeredZone+zone, record.Steer{}, Steering{})
 }
 
 // PauseRole has nobody lead a role until ResumeRole. Its leader drains its work and gives it up. It
 // needs the permission to write c.steer.role.<role>. Errors as DrainZone.
 func (o *Observer) PauseRole(ctx context.Context, role string, s Steering) error {
-	return o.tell(ctx, "role."+role, record.Steer{Paused: true}, s)
+	return o.tell(ctx, steeredRole+role, record.Steer{Paused: true}, s)
 }
 
 // ResumeRole takes PauseRole back.
 func (o *Observer) ResumeRole(ctx context.Context, role string) error {
-	return o.tell(ctx, "role."+role, record.Steer{}, Steering{})
+	return o.tell(ctx, steeredRole+role, record.Steer{}, Steering{})
 }
 
 // tell writes what an operator tells, or, if that is nothing, removes it.
@@ -161,8 +170,9 @@ func (o *Observer) tell(ctx context.Context, name string, rec record.Steer, s St
 		return &ConfigError{"For", fmt.Sprintf("%v: use at least 1 s, or 0 for until it is taken back", s.For)}
 	}
 	rec.V, rec.By, rec.Reason = record.Version, s.By, s.Reason
-	if s.For > 0 {
-		rec.UntilMs = time.Now().Add(s.For).UnixMilli()
+	now := time.Now()
+	if rec.AtMs = now.UnixMilli(); s.For > 0 {
+		rec.UntilMs = now.Add(s.For).UnixMilli()
 	}
 	var expect uint64
 	var stands bool
@@ -183,4 +193,60 @@ func (o *Observer) tell(ctx context.Context, name string, rec record.Steer, s St
 		return ErrSteered
 	}
 	return err
+}
+
+// steered is what operators have told all processes and not taken back, zones first, by name.
+func steered(v *protocol.View, now record.Instant) (all []Steered) {
+	v.Told(func(name string, rec *record.Steer, seen record.Instant) {
+		s := Steered{Hard: rec.Hard, By: rec.By, Reason: rec.Reason, Since: time.UnixMilli(rec.AtMs)}
+		zone, of := strings.CutPrefix(name, steeredZone)
+		role, is := strings.CutPrefix(name, steeredRole)
+		switch {
+		case of && rec.Drained:
+			s.Zone = zone
+		case is && rec.Paused:
+			s.Role = role
+		default:
+			return
+		}
+		if rec.AtMs == 0 {
+			s.Since = time.Now().Add(-now.Sub(seen))
+		}
+		if rec.UntilMs > 0 {
+			s.Until = time.UnixMilli(rec.UntilMs)
+		}
+		all = append(all, s)
+	})
+	slices.SortFunc(all, func(a, b Steered) int {
+		return cmp.Or(strings.Compare(a.Role, b.Role), strings.Compare(a.Zone, b.Zone))
+	})
+	return all
+}
+
+// steeredOf is what operators have told about one zone or role, nil for nothing.
+func steeredOf(v *protocol.View, now record.Instant, about, name string) *Steered {
+	if name == "" || v.Steered(about+name) == (record.Steer{}) {
+		return nil
+	}
+	all := steered(v, now)
+	i := slices.IndexFunc(all, func(s Steered) bool {
+		return about == steeredZone && s.Zone == name || about == steeredRole && s.Role == name
+	})
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// Steered is which zones are drained and which roles are paused for all, zones first, by name.
+func (o *Observer) Steered() (all []Steered) {
+	o.read(func(v *protocol.View, now record.Instant) { all = steered(v, now) })
+	return all
+}
+
+// Steered is which zones are drained and which roles are paused for all, zones first, by name; nil
+// before Open.
+func (s *Session) Steered() (all []Steered) {
+	s.query(func(m *protocol.Machine, now record.Now) { all = steered(m.View(), now.Observer) })
+	return all
 }

@@ -30,6 +30,8 @@ type Status struct {
 	Roles   []RoleStatus `json:"roles"`
 	// Members are the members with a session that is not known to be dead, this process included.
 	Members []election.MemberInfo `json:"members"`
+	// Steered is which zones are drained and which roles are paused for all, and by whom.
+	Steered []election.Steered `json:"steered,omitempty"`
 }
 
 // RoleStatus is one role of this process. Times are of this process's clock; they promise nothing
@@ -64,6 +66,7 @@ func (m *Manager) Status() Status {
 		Instance: m.session.Instance(), Bucket: m.session.Bucket(), Session: bridge.Number(m.session),
 		Connection: m.connectionStatus(), Leading: []string{}, Roles: m.roleStatuses(),
 		Members: append([]election.MemberInfo{}, m.session.Members()...),
+		Steered: m.session.Steered(),
 	}
 	if at, took := m.session.LastHeartbeat(); !at.IsZero() {
 		st.HeartbeatAge, st.HeartbeatRTT = time.Since(at), took

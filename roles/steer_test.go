@@ -225,3 +225,48 @@ func TestBeforeRun(t *testing.T) {
 		}
 	})
 }
+
+// TestStatusOfSteered: every process tells which zone is drained and which role is paused for all,
+// since when, by whom and why.
+func TestStatusOfSteered(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		a, _, wa, _ := pair(t, s)
+		o, err := election.Observe(t.Context(), natstest.Connect(t, s), a.Session().Bucket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		began := time.Now()
+		if err := errors.Join(o.PauseRole(t.Context(), "r", election.Steering{By: "ops", Reason: "migration"}),
+			o.DrainZone(t.Context(), "dc1", election.Steering{Hard: true, For: time.Hour})); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "a's work ends", wa.ended)
+		time.Sleep(30 * time.Minute)
+		c := start(t, s, "c", one(newWork().role("r")))
+		for _, n := range []*node{a, c} {
+			natstest.Settle(t)
+			told := n.Status().Steered
+			if len(told) != 2 || told[0].Zone != "dc1" || told[1].Role != "r" {
+				t.Fatalf("%+v", told)
+			}
+			if r := told[1]; r.By != "ops" || r.Reason != "migration" || r.Since.Sub(began).Abs() > time.Second {
+				t.Errorf("%+v", r)
+			}
+			if z := told[0]; !z.Hard || z.Until.Sub(began.Add(time.Hour)).Abs() > time.Second {
+				t.Errorf("%+v", z)
+			}
+		}
+		if err := o.ResumeRole(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "nothing of a role is told", time.Minute, func() (bool, string) {
+			for _, s := range a.Status().Steered {
+				if s.Role != "" {
+					return false, ""
+				}
+			}
+			return true, ""
+		})
+	})
+}

@@ -17,6 +17,7 @@ type View interface {
 	StaleFor() time.Duration
 	Roles() []election.RoleInfo
 	Members() []election.MemberInfo
+	Steered() []election.Steered
 }
 
 var _ View = (*election.Observer)(nil)
@@ -71,6 +72,8 @@ var (
 	epoch      = desc("roles_epoch", "Epoch of the present term of the role.", "role")
 	vacant     = desc("roles_vacant_seconds", "For how long nobody has led the role, 0 while somebody does.", "role")
 	candidates = desc("roles_candidates", "Members that would lead the role, the leader included.", "role")
+	paused     = desc("roles_paused_seconds", "For how long the role has been paused for all.", "role")
+	drained    = desc("roles_zone_drained_seconds", "For how long the zone has been drained.", "zone")
 	beatAge    = desc("roles_member_heartbeat_age_seconds", "Age of the last heartbeat.", "member", "class")
 	memberTTL  = desc("roles_member_ttl_seconds", "How old the last heartbeat may become.", "member", "class")
 	found      = desc("roles_doctor_findings", "Findings of rolectl doctor that need attention.", "severity")
@@ -81,7 +84,7 @@ var (
 // Describe is called by the registry.
 func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leaderInfo, epoch, vacant, candidates, beatAge, memberTTL, found, fill, viewAge,
+		leaderInfo, epoch, vacant, candidates, paused, drained, beatAge, memberTTL, found, fill, viewAge,
 	} {
 		to <- d
 	}
@@ -100,6 +103,13 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	}
 	for _, m := range c.view.Members() {
 		s.member(m)
+	}
+	for _, told := range c.view.Steered() {
+		if lasts := max(time.Since(told.Since), 0).Seconds(); told.Zone != "" {
+			s.add(drained, lasts, told.Zone)
+		} else {
+			s.add(paused, lasts, told.Role)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

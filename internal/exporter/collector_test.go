@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"context"
+	"errors"
 	"os"
 	"regexp"
 	"slices"
@@ -87,6 +88,7 @@ func TestCollector(t *testing.T) {
 		a := member(t, s, "a", false)
 		member(t, s, "a", true) // a worker may have the same name
 		leads(t, a, "billing")
+		leads(t, a, "held")
 		if err := leads(t, a, "left").Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +102,10 @@ func TestCollector(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer o.Close()
+		if err := errors.Join(o.DrainZone(t.Context(), "dc1", election.Steering{}),
+			o.PauseRole(t.Context(), "held", election.Steering{})); err != nil {
+			t.Fatal(err)
+		}
 		c, reg := New(o, 10*time.Second), prometheus.NewPedanticRegistry()
 		if err := reg.Register(c); err != nil {
 			t.Fatal(err)
@@ -118,6 +124,7 @@ func TestCollector(t *testing.T) {
 			"roles_vacant_seconds broken": -1, "roles_candidates billing": 1, "roles_candidates left": 0,
 			"roles_member_ttl_seconds candidate a": 2, "roles_member_ttl_seconds worker a": 2,
 			"roles_doctor_findings critical": 1, "roles_doctor_findings warning": 0, "roles_doctor_findings ok": -1,
+			"roles_paused_seconds billing":           -1,
 			"roles_stream_used_ratio bytes KV_roles": 0.5, "roles_view_age_seconds": 0,
 		} {
 			if v, ok := got[name]; ok != (want >= 0) || ok && v != want {
@@ -125,6 +132,9 @@ func TestCollector(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Minute)
+		if got := shown(t, reg); got["roles_zone_drained_seconds dc1"] < 120 || got["roles_paused_seconds held"] < 120 {
+			t.Errorf("two minutes after they were told: %v", got)
+		}
 		if got := shown(t, reg); got["roles_leader_info a billing"] != 1 || len(got) == 0 {
 			t.Errorf("two minutes later: %v", got)
 		} else if _, there := got["roles_doctor_findings critical"]; there {

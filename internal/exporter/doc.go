@@ -7,6 +7,8 @@
 //	roles_epoch{role}                                     epoch of the present term; absent while nobody holds the role
 //	roles_vacant_seconds{role}                            for how long nobody has led, 0 while somebody leads
 //	roles_candidates{role}                                members that would lead the role, the leader included
+//	roles_paused_seconds{role}                            for how long it has been paused for all; absent while it is not
+//	roles_zone_drained_seconds{zone}                      for how long the zone has been drained; absent while it is not
 //	roles_member_heartbeat_age_seconds{member,class}      age of the last heartbeat; class is candidate or worker
 //	roles_member_ttl_seconds{member,class}                how old it may become
 //	roles_doctor_findings{severity}                       findings of rolectl doctor: warning, critical and unknown

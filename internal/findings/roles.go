@@ -48,6 +48,8 @@ func (f *RoleFacts) WhyVacant() string {
 		return "record cannot be read"
 	case f.Led():
 		return ""
+	case info.Paused != nil && info.Vacant:
+		return SteeredText(info.Paused)
 	case info.State == election.RoleSilent && f.HeartbeatAge < 0:
 		return "no heartbeat of " + info.Leader + " was seen"
 	case info.State == election.RoleSilent:
@@ -75,13 +77,15 @@ func (f *RoleFacts) Left() bool {
 
 // Roles judges whether every role has a leader with heartbeats, and a successor. A role that was
 // left cleanly and that nobody contends for is reported, and is not a fault: its record stays in
-// the bucket when the role is no longer used.
+// the bucket when the role is no longer used. A role that is paused for all is left to Steered.
 func (l *List) Roles(bucket string, roles []RoleFacts, members []election.MemberInfo) {
-	var led, dev int // dev of the led ones need no successor
+	var led, dev, paused int // dev of the led ones need no successor
 	var left []string
 	for i := range roles {
 		f := &roles[i]
 		switch {
+		case f.Info.Paused != nil && !f.Led(): // Steered tells
+			paused++
 		case f.Left():
 			left = append(left, fmt.Sprintf("%s (%s, for %s)", f.Info.Role, f.WhyVacant(), wording.Age(f.Age)))
 		case l.role(bucket, f, members):
@@ -90,7 +94,7 @@ func (l *List) Roles(bucket string, roles []RoleFacts, members []election.Member
 			}
 		}
 	}
-	if led == len(roles)-len(left) && (led > 0 || len(left) == 0) {
+	if led == len(roles)-len(left)-paused && (led > 0 || len(left)+paused == 0) {
 		l.OK("roles", "%s", allLed(led, dev))
 	}
 	if len(left) > 0 {

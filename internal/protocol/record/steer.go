@@ -11,8 +11,10 @@ type Steer struct {
 	Paused  bool   `json:"paused,omitempty"`  // of a role: nobody leads it
 	By      string `json:"by,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// UntilMs is when the server removes it, in milliseconds since 1970 by the clock of the operator.
-	// It is for people. 0: never.
+	// AtMs is when it was written, in milliseconds since 1970 by the clock of the operator. It is for
+	// people. 0: that is not known.
+	AtMs int64 `json:"at_ms,omitempty"`
+	// UntilMs is when the server removes it, by the same clock. It is for people too. 0: never.
 	UntilMs int64 `json:"until_ms,omitempty"`
 }
 
@@ -21,7 +23,7 @@ func DecodeSteer(b []byte) (s Steer, err error) {
 	if err := decode(b, &s, &s.V); err != nil {
 		return Steer{}, err
 	}
-	if s.Hard && !s.Drained || s.UntilMs < 0 {
+	if s.Hard && !s.Drained || s.AtMs < 0 || s.UntilMs < 0 {
 		return Steer{}, fmt.Errorf("%w: %s", errGarbage, b)
 	}
 	return s, nil

@@ -63,7 +63,7 @@ func (v *View[P, R]) Merge(now record.Instant, e *record.Entry, n *News[P, R]) {
 	case record.KindRole:
 		v.mergeRole(now, e, n)
 	case record.KindSteer:
-		v.mergeSteer(e, n)
+		v.mergeSteer(now, e, n)
 	}
 }
 

@@ -6,6 +6,7 @@ import "github.com/rolemanager/rolemanager/internal/protocol/record"
 type steer struct {
 	revision uint64
 	gen      uint32
+	seen     record.Instant
 	rec      record.Steer // zero: nothing stands
 }
 
@@ -26,7 +27,16 @@ func (v *View[P, R]) SteeredAt(name string) (revision uint64, stands bool) {
 	return 0, false
 }
 
-func (v *View[P, R]) mergeSteer(e *record.Entry, n *News[P, R]) {
+// Told calls do for all that operators have told, in no order, with since when it is seen.
+func (v *View[P, R]) Told(do func(name string, rec *record.Steer, seen record.Instant)) {
+	for name, s := range v.steers {
+		if s.rec != (record.Steer{}) {
+			do(name, &s.rec, s.seen)
+		}
+	}
+}
+
+func (v *View[P, R]) mergeSteer(now record.Instant, e *record.Entry, n *News[P, R]) {
 	s := v.steers[e.Name]
 	v.last = max(v.last, e.Revision)
 	switch {
@@ -41,6 +51,9 @@ func (v *View[P, R]) mergeSteer(e *record.Entry, n *News[P, R]) {
 			v.steers = map[string]*steer{}
 		}
 		v.steers[e.Name] = s
+	}
+	if e.Revision != s.revision {
+		s.seen = now
 	}
 	s.revision, s.gen, s.rec = e.Revision, v.gen, e.Steer
 	v.ignored(e, record.SteerKey(e.Name), n)

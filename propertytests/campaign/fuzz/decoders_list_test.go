@@ -190,6 +190,7 @@ var decoders = map[string]string{
 	"election/Session.begin":   "the id is one that the machine of this process has made",
 	"election/control.receive": "FuzzRequest",
 	"election/readResponse":    "FuzzAnswer",
+	"election/steered":         "the name is that of a key that record.Decode has read",
 	"election/watcher.decode":  "it hands on what record.Decode reads",
 
 	"fencing/Publish":         "it cuts the subject that its caller has given",

@@ -20,6 +20,7 @@ type MemberState struct {
 	Leads            []string                      `json:"leads"`
 	Roles            []string                      `json:"roles"`
 	Zone             string                        `json:"zone,omitempty"`
+	Drained          *election.Steered             `json:"drained,omitempty"`
 	Meta             map[string]string             `json:"meta,omitempty"`
 	Assign           map[string]election.Workplace `json:"assign,omitempty"`
 	Draining         bool                          `json:"draining"`
@@ -39,7 +40,8 @@ func (s *View) DescribeMembers() []MemberState {
 		docs = append(docs, MemberState{
 			Instance: m.Instance, Session: m.Session, State: f.State(), WorkerOnly: m.WorkerOnly,
 			HeartbeatSeconds: show.Seconds(m.LastSeen), TTLSeconds: show.Seconds(m.TTL),
-			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles), Zone: m.Zone, Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
+			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles),
+			Zone: m.Zone, Drained: m.Drained, Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
 			Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
 		})
 	}

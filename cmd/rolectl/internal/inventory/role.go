@@ -46,6 +46,8 @@ type RoleState struct {
 	Next       string `json:"next,omitempty"`
 	Unreadable bool   `json:"unreadable,omitempty"`
 
+	Paused *election.Steered `json:"paused,omitempty"`
+
 	findings.RoleFacts `json:"-"`
 	Ended              time.Time `json:"-"` // when the session of the leader ended, by the server's clock; zero unless dead
 }
@@ -56,7 +58,8 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
 		TTLSeconds: show.Seconds(info.TTL),
 		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
-		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable, RoleFacts: findings.FactsOf(info),
+		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable,
+		Paused: info.Paused, RoleFacts: findings.FactsOf(info),
 		LastSeenSeconds: show.Seconds(info.LastSeen),
 	}
 	if d.Candidates == nil {

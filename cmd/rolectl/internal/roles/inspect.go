@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
@@ -120,6 +121,9 @@ func (d inspection) print(p show.Printer) error {
 		line("leader", "%s%s, for %s", nobody, d.WhyVacant(), wording.Age(d.Age))
 		line("revision", "%d", d.Revision)
 	}
+	if d.Paused != nil {
+		line("paused", "%s", findings.SteeredSince(d.Paused, time.Now()))
+	}
 	if d.Problem != "" {
 		line("problem", "%s", d.Problem)
 	}
@@ -131,6 +135,9 @@ func (d inspection) print(p show.Printer) error {
 		notes := []string{fmt.Sprintf("priority %d", c.Priority), fmt.Sprintf("session %d", c.Session)}
 		if c.Zone != "" {
 			notes = append(notes, "zone "+c.Zone)
+		}
+		if c.Tier < 0 {
+			notes = append(notes, "drained")
 		}
 		if c.Takeover {
 			notes = append(notes, "takes over")

@@ -18,7 +18,7 @@ func List(a *cli.App) *cobra.Command {
 		Long: `Show who leads each role, and who is next in line.
 
 STATE is leading, or why nobody leads: silent (no heartbeat of the leader within its TTL), dead (its session has ended),
-vacant or unreadable. AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the
+vacant, paused (for all, see -o wide) or unreadable. AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the
 time since the leader last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader.
 CANDIDATES counts the processes that contend for the role, including the leader. -o wide names the candidates, and shows
 why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
@@ -79,8 +79,12 @@ func roleRow(d inventory.RoleState) show.Row {
 	case d.HeartbeatLate():
 		r.Tone = show.Warning
 	}
+	state := string(d.State)
+	if d.Paused != nil && d.Vacant {
+		state, r.Tone = "paused", show.Warning
+	}
 	r.Cells = []string{
-		d.Role, string(d.State), d.Leader, epoch, wording.Age(d.Age), wording.Age(d.HeartbeatAge), ttl, priority, d.Successor,
+		d.Role, state, d.Leader, epoch, wording.Age(d.Age), wording.Age(d.HeartbeatAge), ttl, priority, d.Successor,
 		fmt.Sprint(len(d.Candidates)),
 	}
 	r.Wide = []string{wording.FirstFew(d.InLine()), session, d.WhyVacant()}

@@ -53,10 +53,14 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 		if d.WorkerOnly {
 			part = "worker only"
 		}
+		zone := d.Zone
+		if d.Drained != nil {
+			zone += " (drained)"
+		}
 		t.Rows = append(t.Rows, show.Row{
 			Name: d.Instance, Tone: tone,
 			Cells: []string{
-				d.Instance, d.State, d.Zone, strings.Join(d.Leads, ","), wording.Age(d.HeartbeatAge), wording.Age(d.TTL), part,
+				d.Instance, d.State, zone, strings.Join(d.Leads, ","), wording.Age(d.HeartbeatAge), wording.Age(d.TTL), part,
 			},
 			Wide: []string{fmt.Sprint(d.Session), slotsOf(d), show.Pairs(d.Meta)},
 		})
