@@ -97,14 +97,8 @@ func (c Consul) query(ctx context.Context, at *url.URL, index uint64) ([]Server,
 	if err != nil {
 		return nil, 0, err
 	}
-	if c.Token != nil {
-		token, err := c.Token()
-		if err != nil {
-			return nil, 0, fmt.Errorf("get the token: %w", err)
-		}
-		if token != "" {
-			r.Header.Set("X-Consul-Token", token)
-		}
+	if err := authorize(r, c.Token); err != nil {
+		return nil, 0, err
 	}
 	answer, err := ask(ctx, c.Client, r)
 	if err != nil {
@@ -124,6 +118,21 @@ func (c Consul) query(ctx context.Context, at *url.URL, index uint64) ([]Server,
 		next = 0 // something between has dropped it: then it is asked again after a pause
 	}
 	return list, next, nil
+}
+
+// authorize gives a request the ACL token.
+func authorize(r *http.Request, get func() (string, error)) error {
+	if get == nil {
+		return nil
+	}
+	token, err := get()
+	if err != nil {
+		return fmt.Errorf("get the token: %w", err)
+	}
+	if token != "" {
+		r.Header.Set("X-Consul-Token", token)
+	}
+	return nil
 }
 
 // readConsul reads an answer of /v1/health/service.

@@ -124,6 +124,7 @@ func TestConsul(t *testing.T) {
 
 // TestConsulThatBeginsAgain: an index that goes back, as after a restore, does not block for ever.
 func TestConsulThatBeginsAgain(t *testing.T) {
+	t.Parallel()
 	server := serveConsul(t)
 	server.set(func(c *consul) { c.entries, c.index = []map[string]any{instance("a", "", 1, "")}, 1000 })
 	source := Consul{Address: server.URL, Service: "nats", Wait: time.Second}

@@ -10,6 +10,8 @@
 // A manager with Servers connects to a server of the list, and prefers those of its own zone. When
 // the list changes, its connection stays where it is, as long as it works.
 //
+// [ConsulLeader] is the other direction: it announces who leads a role.
+//
 // [Servers] is one method, so a program can bring its own. [Follow] calls it again and again.
 //
 // # Promises

@@ -13,6 +13,11 @@ var (
 	ErrTooMany = fmt.Errorf("discovery: a list has more than %d servers: name a narrower place", MostServers)
 	// ErrTooLarge says that a file or an answer is larger than what is read of one.
 	ErrTooLarge = fmt.Errorf("discovery: it is larger than %d MiB: name a narrower place", mostBytes>>20)
+	// ErrStale says that a later leader is announced. This process has lost the role, or will soon
+	// learn of it.
+	ErrStale = errors.New("discovery: a later leader is announced")
+	// ErrForeign says that the service has instances of somebody else, or of another role.
+	ErrForeign = errors.New("discovery: the service is not that of this role: give the role a service of its own")
 )
 
 // LookupError says which look-up has failed, and why.

@@ -154,6 +154,7 @@ func (e *etcd) watch(w http.ResponseWriter, r *http.Request, start int) {
 func b64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 func TestEtcd(t *testing.T) {
+	t.Parallel()
 	server, dead := serveEtcd(t), httptest.NewServer(nil)
 	dead.Close()
 	server.set(func(e *etcd) {
@@ -192,6 +193,7 @@ func TestEtcd(t *testing.T) {
 // TestEtcdThatHasForgotten: a change between the reading and a watch that begins behind a
 // compaction is seen.
 func TestEtcdThatHasForgotten(t *testing.T) {
+	t.Parallel()
 	server := serveEtcd(t)
 	server.set(func(e *etcd) { e.keys["/nats/a"] = "a" })
 	source := Etcd{Endpoints: []string{server.URL}, Prefix: "/nats/"}
@@ -256,6 +258,7 @@ func TestEtcdThatHasNoList(t *testing.T) {
 // TestEtcdThatDoesNotWatch: a watch that hangs, lies or ends costs no more than a reading now and
 // then, and is reported if it never works.
 func TestEtcdThatDoesNotWatch(t *testing.T) {
+	t.Parallel()
 	server := serveEtcd(t)
 	source := Etcd{Endpoints: []string{server.URL}, Prefix: "/nats/", Wait: time.Second}
 	server.set(func(e *etcd) { e.keys["/nats/a"] = "a" })

@@ -13,7 +13,8 @@ func FuzzLists(f *testing.F) {
 		`"endpoints":[{"addresses":["::1"],"zone":"z","conditions":{"ready":null}},{"addresses":["a"],"hostname":"h"}]}]}`)
 	f.Add(`{"type":"ERROR"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, err := range []error{readWatch([]byte(text)), readEvent([]byte(text))} {
+		_, err := readLeaders([]byte(text))
+		for _, err := range []error{err, readWatch([]byte(text)), readEvent([]byte(text))} {
 			if err != nil && len(err.Error()) > 1000 {
 				t.Errorf("%d bytes", len(err.Error()))
 			}

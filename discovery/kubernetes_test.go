@@ -150,6 +150,7 @@ func pod(ip, zone, conditions string) any {
 }
 
 func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	server := serveKubernetes(t)
 	server.set(func(s *apiServer) {
 		s.items = []any{
@@ -200,6 +201,7 @@ func TestKubernetes(t *testing.T) {
 
 // TestKubernetesThatHasForgotten: a watch from a version that is too old leads to another list.
 func TestKubernetesThatHasForgotten(t *testing.T) {
+	t.Parallel()
 	for what, onWatch := range map[string]http.HandlerFunc{
 		"an event": nil, "a status": says(http.StatusGone, `{"message":"too old resource version"}`),
 	} {
@@ -271,6 +273,7 @@ func TestKubernetesThatHasNoList(t *testing.T) {
 
 // TestKubernetesThatDoesNotWatch: a watch that lies or ends is reported if it never works.
 func TestKubernetesThatDoesNotWatch(t *testing.T) {
+	t.Parallel()
 	server := serveKubernetes(t)
 	source := server.source()
 	server.set(func(s *apiServer) { s.items = []any{sliced("=4222", pod("10.0.0.1", "", ""))} })

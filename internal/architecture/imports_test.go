@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol", "internal/protocol/record",
 		"internal/protocol/spread", "internal/protocol/view", "internal/protocol/zone", "internal/shardcount",
 	},
-	"discovery": {"internal/kubeapi"},
+	"discovery": {"election", "internal/kubeapi"},
 	"roles": {
 		"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn", "internal/systemd",
 	},

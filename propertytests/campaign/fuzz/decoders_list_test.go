@@ -170,6 +170,7 @@ var decoders = map[string]string{
 	"discovery/parseSRV":                       "FuzzParse",
 	"discovery/parseStatic":                    "FuzzParse",
 	"discovery/readConsul":                     "FuzzLists",
+	"discovery/readLeaders":                    "FuzzLists",
 	"discovery/readLines":                      "FuzzLists",
 	"discovery/validPort":                      "FuzzLists",
 	"election/electionotel/IDGenerator.NewIDs": "it makes ids of random numbers",

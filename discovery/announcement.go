@@ -1,0 +1,213 @@
+package discovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/rolemanager/rolemanager/election"
+)
+
+// Metadata of an instance that announces a leader.
+const (
+	metaRole   = "rolemanager-role"
+	metaBucket = "rolemanager-bucket-id"
+	metaEpoch  = "rolemanager-epoch"
+)
+
+// announcement is that of one term.
+type announcement struct {
+	ConsulLeader
+	at    *url.URL
+	term  *election.Term
+	id    string // of the instance, which no other term has
+	epoch uint64 // that is registered, 0 for none
+	sent  bool   // a registration, so that it may be there
+}
+
+func newAnnouncement(l ConsulLeader, at *url.URL, t *election.Term) *announcement {
+	id := fmt.Sprintf("%s-%.8s-%d", l.Service, l.bucket, t.Epoch())
+	return &announcement{ConsulLeader: l, at: at, term: t, id: id}
+}
+
+// leader is an instance of the service, as Consul has it.
+type leader struct {
+	node, id     string
+	role, bucket string
+	epoch        uint64
+	passing      bool
+}
+
+// announce makes this leader the one instance that passes its checks. Errors: ErrStale, ErrForeign,
+// *ResponseError, those of the connection.
+func (a *announcement) announce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := a.alone(ctx, true); err != nil {
+		return err
+	}
+	if !a.term.Valid() {
+		return nil // the caller removes it
+	}
+	if epoch := a.term.Epoch(); a.epoch != epoch {
+		return a.register(ctx, epoch)
+	}
+	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "check", "pass", "service:"+a.id), nil, nil)
+	if errors.As(err, new(*ResponseError)) { // the agent has forgotten it, as after a restart
+		return a.register(ctx, a.epoch)
+	}
+	return err
+}
+
+// alone looks whether another instance passes its checks. It removes those of earlier terms, and
+// looks again.
+func (a *announcement) alone(ctx context.Context, remove bool) error {
+	u := a.in("v1", "health", "service", a.Service)
+	u.RawQuery = "consistent" // a follower of Consul may not know of an instance yet
+	var text []byte
+	if err := a.call(ctx, http.MethodGet, u, nil, &text); err != nil {
+		return err
+	}
+	all, err := readLeaders(text)
+	if err != nil {
+		return err
+	}
+	removed := false
+	for _, other := range all {
+		if other.id == a.id {
+			continue
+		}
+		earlier, err := a.judge(other)
+		if err != nil {
+			return err
+		}
+		if !earlier || !other.passing {
+			continue
+		}
+		if !remove {
+			return fmt.Errorf("the leader of epoch %d is still announced: it goes when its check fails", other.epoch)
+		}
+		// It may not be allowed to. Then the check fails in a while.
+		_ = a.call(ctx, http.MethodPut, a.in("v1", "catalog", "deregister"),
+			map[string]string{"Node": other.node, "ServiceID": other.id}, nil)
+		removed = true
+	}
+	if removed {
+		return a.alone(ctx, false)
+	}
+	return nil
+}
+
+// judge says whether an instance is that of an earlier term, which has certainly ended. Errors:
+// ErrStale if it is that of a later one, ErrForeign if nothing is known of that.
+func (a *announcement) judge(other leader) (earlier bool, err error) {
+	switch {
+	case other.role != a.term.Role():
+		return false, ErrForeign
+	case other.bucket != a.bucket && other.passing:
+		return false, fmt.Errorf("%w: it is led in another bucket", ErrForeign)
+	case other.bucket != a.bucket:
+		return false, nil // a bucket that was recreated begins with lower epochs
+	case other.epoch > a.term.Epoch():
+		return false, ErrStale
+	}
+	return true, nil
+}
+
+// register registers the instance at the agent, or what has changed of it.
+func (a *announcement) register(ctx context.Context, epoch uint64) error {
+	a.sent = true
+	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "service", "register"), map[string]any{
+		"ID": a.id, "Name": a.Service, "Address": a.Host, "Port": a.Port, "Tags": a.Tags,
+		"Meta": map[string]string{
+			metaRole: a.term.Role(), metaBucket: a.bucket, metaEpoch: strconv.FormatUint(epoch, 10),
+		},
+		"Check": map[string]string{
+			"CheckID": "service:" + a.id, "TTL": a.TTL.String(), "Status": "passing", "DeregisterCriticalServiceAfter": "1m",
+		},
+	}, nil)
+	if err == nil {
+		a.epoch = epoch
+	}
+	return err
+}
+
+// remove removes the instance, if it may be there.
+func (a *announcement) remove(ctx context.Context) error {
+	if !a.sent {
+		return nil
+	}
+	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "service", "deregister", a.id), nil, nil)
+	if answer, is := errors.AsType[*ResponseError](err); is && answer.Status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// call sends a request, and reads its answer into out, if that is set.
+func (a *announcement) call(ctx context.Context, method string, u *url.URL, in any, out *[]byte) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequest(method, u.String(), body)
+	if err != nil {
+		return err
+	}
+	if err := authorize(r, a.Token); err != nil {
+		return err
+	}
+	answer, err := ask(ctx, a.Client, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := bounded(answer.Body)
+	if out != nil {
+		*out = text
+	}
+	return err
+}
+
+// readLeaders reads an answer of /v1/health/service. An epoch that cannot be read is of no bucket.
+func readLeaders(text []byte) (all []leader, err error) {
+	var entries []struct {
+		Node struct {
+			Node string
+		}
+		Service struct {
+			ID   string
+			Meta map[string]string
+		}
+		Checks []struct {
+			Status string
+		}
+	}
+	if err := json.Unmarshal(text, &entries); err != nil {
+		return nil, fmt.Errorf("read the answer of Consul: %w", err)
+	}
+	for _, e := range entries {
+		l := leader{
+			node: e.Node.Node, id: e.Service.ID, role: e.Service.Meta[metaRole], bucket: e.Service.Meta[metaBucket],
+			passing: true,
+		}
+		if l.epoch, err = strconv.ParseUint(e.Service.Meta[metaEpoch], 10, 64); err != nil {
+			l.bucket = ""
+		}
+		for _, c := range e.Checks {
+			l.passing = l.passing && c.Status == "passing"
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
