@@ -182,7 +182,7 @@ func (m *Machine) ownFailBacks(rv *RoleView) zone.History {
 // challenger is the best of those that outrank us and take over. An instance that has declined
 // comes after all the others, so that one which never confirms does not keep the role from the
 // next. later says that one could become the challenger without any news: when its lease moves
-// again.
+// again, or it gives another role away.
 func (m *Machine) challenger(r *role) (instance string, later bool) {
 	h := &r.term.handover
 	best, later := m.bestChallenger(r, h.declined)
@@ -206,6 +206,7 @@ func (m *Machine) bestChallenger(r *role, but []string) (instance string, later 
 		}
 		c, ok := m.view.Contender(m.now.Observer, r.Name, p)
 		if ok && m.wouldDecline(r, p) {
+			later = true // it may give the role away that keeps it from ours
 			continue
 		}
 		if !ok || !m.view.Heard(m.now.Observer, p) {

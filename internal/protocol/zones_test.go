@@ -160,3 +160,25 @@ func TestDrainedZone(t *testing.T) {
 		t.Errorf("leads %d roles", g.m.leading)
 	}
 }
+
+// TestLooksAgainAtOneThatWouldDecline: a candidate of a better zone that leads as many roles as it
+// may is offered ours when it has given another one away. Nothing else tells of that.
+func TestLooksAgainAtOneThatWouldDecline(t *testing.T) {
+	g := inZone(t, "two", RoleConfig{Zones: []string{"one", "two"}, FailBack: time.Second})
+	b := candidate("b")
+	g.joins(b, 0, record.Candidacy{})
+	session := g.m.view.Peer(b).Session()
+	m := record.Member{V: 1, Session: session, MaxRoles: 1}
+	m.Roles = record.CandidaciesOf(map[string]record.Candidacy{"r": {Tier: 2, Priority: 2 << 20, Eligible: true}})
+	g.sees(record.MemberKey(b), m)
+	g.sees(record.RoleKey("x"), record.Role{V: 1, ID: "b", Session: session, Token: "x", TTLms: 120_000})
+	g.run(20*time.Second, nil)
+	if asked := g.asked(); len(asked) > 0 {
+		t.Fatalf("asked %v, which leads as many roles as it may", asked)
+	}
+	g.sees(record.RoleKey("x"), record.Role{V: 1, Vacant: true, By: "b", TTLms: 120_000})
+	g.run(20*time.Second, nil)
+	if asked := g.asked(); !slices.ContainsFunc(asked, func(a Ask) bool { return a.Instance == "b" }) {
+		t.Errorf("asked %v, though it has room", asked)
+	}
+}

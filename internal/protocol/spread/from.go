@@ -201,11 +201,11 @@ func (p *Picture[P, R]) member(peer *view.Peer[P, R]) (m int, ok bool) {
 // wanted is by which members a role is wanted, of those that spread it in this group. (An empty
 // string for a key would be that of a group without members.)
 func (p *Picture[P, R]) wanted(r *view.Role[P, R]) *wanted {
-	key := make([]byte, 0, 5*len(p.lists))
+	key := make([]byte, 0, 9*len(p.lists))
 	for i := range p.lists {
 		said, ok := p.lists[i].Of(r.Name)
 		if !ok || !said.Spread || said.Group != p.Name {
-			key = append(key, 0, 0, 0, 0, 0)
+			key = append(key, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 			continue
 		}
 		p.lists[i].takes = true
@@ -214,6 +214,7 @@ func (p *Picture[P, R]) wanted(r *view.Role[P, R]) *wanted {
 			takes = 2
 		}
 		key = binary.LittleEndian.AppendUint32(append(key, takes), uint32(said.Priority))
+		key = binary.LittleEndian.AppendUint32(key, uint32(said.Tier))
 	}
 	w := p.wants[string(key)]
 	if w == nil {
@@ -225,11 +226,12 @@ func (p *Picture[P, R]) wanted(r *view.Role[P, R]) *wanted {
 
 func (p *Picture[P, R]) want(r *view.Role[P, R]) *wanted {
 	n := len(p.Members)
-	w := &wanted{may: &May{Take: make([]bool, n), Priority: make([]int32, n)}, by: make([]bool, len(p.lists))}
+	may := &May{Take: make([]bool, n), Priority: make([]int32, n), Tier: make([]int32, n)}
+	w := &wanted{may: may, by: make([]bool, len(p.lists))}
 	for m, i := range p.said {
 		if said, ok := p.lists[i].Of(r.Name); ok && said.Spread && said.Group == p.Name {
 			w.of, w.by[i] = true, true
-			w.may.Take[m], w.may.Priority[m] = said.Eligible, said.Priority
+			w.may.Take[m], w.may.Priority[m], w.may.Tier[m] = said.Eligible, said.Priority, said.Tier
 		}
 	}
 	return w

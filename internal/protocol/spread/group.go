@@ -35,7 +35,13 @@ type Role struct {
 type May struct {
 	Take     []bool  // by member
 	Priority []int32 // by member
+	// Tier is where the zone of a member comes in the order of the role, by member; nil: all are in
+	// one.
+	Tier []int32
 }
+
+// near reports whether two members are in zones of one tier.
+func (m *May) near(a, b int) bool { return m.Tier == nil || m.Tier[a] == m.Tier[b] }
 
 // Rank orders members that are equal otherwise. It differs for each key, so that no member comes
 // first everywhere, and is the same in all processes.

@@ -11,6 +11,7 @@ func (p *planner) place() (placed bool) {
 		}
 		may := p.Roles[r].May
 		p.begin()
+		p.stay = false
 		var queue []int
 		for _, m := range p.order {
 			if may.Take[m] && !p.over(m) {
@@ -45,6 +46,7 @@ func (p *planner) relieve(which func(p *planner, m int) bool) bool {
 		p.tried[from] = true
 		p.begin()
 		over := p.over(from)
+		p.stay = !over
 		to := p.search([]int{p.start(from)}, func(m int) bool {
 			return m != from && !p.full(m) && (over || p.last(from)*p.weight(m) > p.more(m)*p.weight(from))
 		})
@@ -129,7 +131,7 @@ func (p *planner) reach(from int, next []int) []int {
 			continue
 		}
 		for _, to := range p.order {
-			if p.parent[to] == Nobody && p.mayMove(r, from, to) {
+			if p.parent[to] == Nobody && p.mayMove(r, from, to) && (!p.stay || role.May.near(from, to)) {
 				p.parent[to], p.by[to] = from, r
 				p.reached++
 				next = append(next, to)

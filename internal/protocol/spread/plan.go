@@ -42,6 +42,7 @@ type planner struct {
 	ranks   []uint64 // by member, in the group
 	tried   []bool   // by member: whether it was tried to relieve it
 	reached int      // how many members the search has come to
+	stay    bool     // and roles stay in the tier of their zone: FailBackAfter decides when one leaves it
 }
 
 func newPlanner(g *Group) *planner {

@@ -176,3 +176,28 @@ func TestPromises(t *testing.T) {
 		t.Errorf("%v promises", got)
 	}
 }
+
+// TestBalanceStaysInATier: a role moves for the sake of balance to a member whose zone comes as
+// early in its order, and to no better one: FailBackAfter decides about that. A member that leads
+// more than it may gives a role to anybody that is not worse.
+func TestBalanceStaysInATier(t *testing.T) {
+	for name, c := range map[string]struct {
+		tiers []int32
+		limit int
+		moves int
+	}{
+		"one tier":             {[]int32{0, 0}, 0, 2},
+		"a better tier":        {[]int32{0, 1}, 0, 0},
+		"more than it may":     {[]int32{0, 1}, 3, 1},
+		"a worse tier, and so": {[]int32{1, 0}, 3, 0},
+	} {
+		may := &May{Take: []bool{true, true}, Priority: []int32{c.tiers[0] << 20, c.tiers[1] << 20}, Tier: c.tiers}
+		g := Group{Members: []Member{{Name: "a", Weight: 1, Cap: c.limit}, {Name: "b", Weight: 1}}}
+		for i := range 4 {
+			g.Roles = append(g.Roles, Role{Name: string(rune('r' + i)), Revision: uint64(i + 1), At: 0, May: may})
+		}
+		if n := len(Make(&g).Moves); n != c.moves {
+			t.Errorf("%s: %d moves, want %d", name, n, c.moves)
+		}
+	}
+}

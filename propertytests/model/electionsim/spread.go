@@ -114,7 +114,7 @@ func (w *world) together() string {
 			continue
 		}
 		for _, role := range []string{roleName(0), roleName(1)} {
-			if p.joined[role] && p.priority(role) >= a.priority(role) {
+			if p.joined[role] && p.priority(role) >= a.priority(role) && p.tier() == a.tier() {
 				return fmt.Sprintf("E9: %s leads two roles that are to be apart, and %s could lead %s", a, p, role)
 			}
 		}
@@ -159,7 +159,7 @@ func (w *world) unequal() string {
 	}
 	for p, more := range loads {
 		for q, fewer := range loads {
-			if more > fewer+1 {
+			if more > fewer+1 && p.tier() == q.tier() {
 				return fmt.Sprintf("E9: %s leads %d roles, and %s leads %d", p, more, q, fewer)
 			}
 		}
@@ -179,7 +179,7 @@ func (p *process) leads() (n int) {
 // unplaced reports whether all who could lead a role lead as many as they may.
 func (w *world) unplaced(role string) bool {
 	return w.even != nil && !slices.ContainsFunc(w.members, func(p *process) bool {
-		return p.alive && p.joined[role] && (p.plan.MaxRoles == 0 || p.leads() < p.plan.MaxRoles)
+		return p.alive && p.joined[role] && !p.barred(role) && (p.plan.MaxRoles == 0 || p.leads() < p.plan.MaxRoles)
 	})
 }
 

@@ -282,7 +282,11 @@ const learnt = 12 * time.Second
 func (p *process) checkAsked(x protocol.Ask) {
 	w := p.w
 	to, c := w.named(x.Instance), w.store.newest(record.RoleKey(x.Request.Role))
-	if len(w.plan.Zones) == 0 || x.Request.Op != protocol.OpReady || x.Request.Balance || to == nil || to.session == 0 ||
+	if x.Request.Balance {
+		p.checkBalanced(to, x.Request.Role)
+		return
+	}
+	if len(w.plan.Zones) == 0 || x.Request.Op != protocol.OpReady || to == nil || to.session == 0 ||
 		c == nil || c.entry.Form != record.FormRecord || to.tier() == p.tier() || p.tier() == zone.Drained ||
 		w.now < w.steeredAt+learnt {
 		return
@@ -294,6 +298,18 @@ func (p *process) checkAsked(x protocol.Ask) {
 	case opened != nil && w.now-opened.at < p.lasts(wait):
 		w.violate("E10: %s gives %s back to %s, which has been alive for %v of %v", p, x.Request.Role, to, w.now-opened.at,
 			wait)
+	}
+}
+
+// checkBalanced: a role is moved for the sake of balance within its zone alone, but to make room
+// for another one, or to keep it apart.
+func (p *process) checkBalanced(to *process, role string) {
+	w := p.w
+	if len(w.plan.Zones) == 0 || to == nil || w.plan.Apart || w.now < w.steeredAt+learnt || p.plan.MaxRoles > 0 {
+		return
+	}
+	if to.tier() != p.tier() {
+		w.violate("E10: %s moves %s to %s, which is in another zone, for the sake of balance", p, role, to)
 	}
 }
 

@@ -19,7 +19,18 @@ var asksZones = mutants.Test{
 	Run: "^Test(OlderMembersDoNotTakeTiersForPriorities|ZonesOnly|FailBackOnlyWhenAsked|FailBackIsCarriedOn|DrainedZone)$",
 }
 
+// spreadsInZones is the test of roles that are spread over members in several zones.
+var spreadsInZones = mutants.Test{
+	Run: "^TestZonesAndSpread$", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
+}
+
 var zones = []mutants.Mutant{
+	{Name: "balance goes to any zone", By: &spreadsInZones, Edits: []mutants.Edit{
+		{"p.stay = !over", "p.stay = false"},
+	}},
+	{Name: "one that would decline is not looked at again", By: &spreadsInZones, Edits: []mutants.Edit{
+		{"later = true // it may give the role away that keeps it from ours", "_ = later"},
+	}},
 	{Name: "zones have no order", By: &ranksZones, Edits: []mutants.Edit{
 		{"return int32(len(zones) - i)", "return int32(1 + 0*i)"},
 	}},
