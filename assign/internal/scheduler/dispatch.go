@@ -135,9 +135,10 @@ func (d *dispatcher) send(f *assignFrame) {
 	most := d.out.MaxPayload()
 	var messages [][]byte
 	room := min(frameSize, most-record.Headroom)
+	sign := d.signs(p.Instance, p.Session)
 	for from := 0; from < len(f.list); {
 		to := f.fits(from, room)
-		message := frame.Seal(frame.EncodeAssign(&v, p.Low, f.list[from:to]), d.host.Signer().Sign)
+		message := frame.Seal(frame.EncodeAssign(&v, p.Low, f.list[from:to]), sign)
 		if len(message) <= most {
 			messages = append(messages, message)
 		} else { // submitted where messages may be larger
@@ -164,6 +165,15 @@ func (d *dispatcher) envelope(epoch, term uint64, instance string, session, numb
 	}
 }
 
+// signs is how a frame is signed. One for the worker of our own session needs no signature that
+// others can verify: those cost more than all else that the rules do for a task.
+func (d *dispatcher) signs(instance string, session uint64) func(message []byte) []byte {
+	if instance == d.host.Instance() && session == d.host.Session() {
+		return d.host.Signer().SignForSelf
+	}
+	return d.host.Signer().Sign
+}
+
 func (d *dispatcher) replyTo(session, frame uint64) string {
 	return d.inbox + strconv.FormatUint(session, 36) + "." + strconv.FormatUint(frame, 36)
 }
@@ -172,14 +182,14 @@ func (d *dispatcher) replyTo(session, frame uint64) string {
 func (d *dispatcher) sync(e tasks.Sync) {
 	v := d.envelope(e.Epoch, d.rules.Term(), e.Instance, e.Session, 0)
 	d.out.Send(d.work.Sync(e.Instance), d.replyTo(e.Session, 0),
-		frame.Seal(frame.EncodeSync(&v), d.host.Signer().Sign))
+		frame.Seal(frame.EncodeSync(&v), d.signs(e.Instance, e.Session)))
 }
 
 // stop asks a worker to end an attempt.
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
 	message := frame.EncodeStop(&v, workers.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
-	d.out.Send(d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.host.Signer().Sign))
+	d.out.Send(d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.signs(e.Instance, e.Session)))
 }
 
 // forget drops the frame of a session that is dead.

@@ -11,6 +11,40 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
+// TestOwnFrames: what the leader has signed for itself is taken by the worker of its own session
+// alone, and only if nothing in it was changed.
+func TestOwnFrames(t *testing.T) {
+	leader, err := fencing.NewSigner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := fencing.NewSigner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := frame.Envelope{Namespace: "ns", Role: "r", Epoch: 10, Term: 10, Instance: "w", Session: 5}
+	data := frame.Seal(frame.EncodeSync(&good), leader.SignForSelf)
+	changed := append([]byte(nil), data...)
+	changed[len(changed)-1] ^= 1
+	for _, c := range []struct {
+		data []byte
+		own  *fencing.Signer
+		want tasks.Verdict
+	}{
+		{data, leader, tasks.Accepted},
+		{data, stranger, tasks.Forged},
+		{changed, leader, tasks.Forged},
+		{frame.Seal(frame.EncodeSync(&good), stranger.SignForSelf), leader, tasks.Forged},
+		{frame.Seal(frame.EncodeSync(&good), stranger.SignForSelf), stranger, tasks.Forged}, // it does not lead
+	} {
+		g := frameVerifier{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: c.own}
+		g.see(election.RoleInfo{Leader: "w", Epoch: 10, Revision: 10, PublicKey: leader.PublicKey()})
+		if _, _, got := g.check(&nats.Msg{Data: c.data}, 1000); got != c.want {
+			t.Errorf("%v, want %v", got, c.want)
+		}
+	}
+}
+
 // TestGate checks each reason, and that the first one in order counts.
 func TestGate(t *testing.T) {
 	leader, err := fencing.NewSigner()
