@@ -73,6 +73,9 @@ var unracedTests = []string{
 	"TestTasksMutantsFit", "TestTasksSchedulerLostAtEveryWrite", "TestDeploysEveryHour",
 	"TestSlowReaderMissesNothingImportant", "TestSlowReceiverHoldsTheServerUp",
 	"TestEndedSessionsLeaveNothing", "TestWantedRoleIsRemembered", "TestCandidatesAtRest",
+	"TestLostAnswersOfBatches", "TestBatchesWithoutAnAnswer", "TestBackfilledTasksRunInTurn",
+	"TestRefusedBatchOfSubmissions", "TestALargeOutputLeavesWithItsOutcome",
+	"TestASchedulerThatMayNotRemoveOutputs",
 }
 
 // place is where a package comes among those that take longest, or behind them.
