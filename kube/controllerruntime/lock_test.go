@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/roles"
 )
@@ -26,10 +30,11 @@ type candidate struct {
 }
 
 // TestElector: client-go's own LeaderElector acquires, renews, loses and releases on a Lock as on a
-// LeaseLock. The API of the latter is client-go's fake, and not a real API server.
+// LeaseLock: on that of client-go's fake, and on that of a real API server if there is one.
 func TestElector(t *testing.T) {
 	t.Run("Lock", func(t *testing.T) { testElector(t, onRole(t)) })
 	t.Run("LeaseLock", func(t *testing.T) { testElector(t, onLease()) })
+	t.Run("RealLeaseLock", func(t *testing.T) { testElector(t, onRealLease(t)) })
 }
 
 func testElector(t *testing.T, join func(name string) candidate) {
@@ -153,11 +158,32 @@ func onLease() func(string) candidate {
 			o, err := api.Invokes(a, nil)
 			return true, o, err
 		})
-		return candidate{&resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Name: "lock", Namespace: "prod"},
-			Client:     mine.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: name},
-		}, func() { cut.Store(true) }}
+		return candidate{lease(mine, "prod", name), func() { cut.Store(true) }}
+	}
+}
+
+// onRealLease has each candidate use a Lease of a real API server, with a link of its own.
+func onRealLease(t *testing.T) func(string) candidate {
+	c := aCluster(t)
+	return func(name string) candidate {
+		link, config := natsrun.NewLink(&net.Dialer{}), rest.CopyConfig(c.server.Config)
+		t.Cleanup(link.Close)
+		config.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
+			return link.Dial(network, address)
+		}
+		mine, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return candidate{lease(mine, c.namespace, name), link.Cut}
+	}
+}
+
+func lease(c kubernetes.Interface, namespace, name string) resourcelock.Interface {
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Name: "lock", Namespace: namespace},
+		Client:     c.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: name},
 	}
 }
 

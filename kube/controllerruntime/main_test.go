@@ -20,5 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	m.Run()
+	code := m.Run()
+	stopCluster()
+	os.Exit(code)
 }

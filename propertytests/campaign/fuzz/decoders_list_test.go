@@ -283,4 +283,6 @@ var decoders = map[string]string{
 	"roles/Config.validateConnection": "FuzzURL",
 	"roles/plain":                     "it drops the package name that begins one of our errors, and decodes nothing",
 	"roles/greets":                    "it reads five bytes, and net/url the address that the list names",
+
+	"kube/controllerruntime/internal/apiserver/build/build": "it reads a go.mod that the go command has downloaded",
 }
