@@ -23,7 +23,7 @@ func TestDiscover(t *testing.T) {
 	for args, says := range map[string]string{
 		"--discover file://" + file + " --server nats://a": "give one of them",
 		"--discover file://" + file + "x":                  "no such file",
-		"--discover zookeeper://a":                         "use nats, file, srv or consul",
+		"--discover zookeeper://a":                         "use nats, file, srv, consul, etcd or k8s",
 	} {
 		r := q.run(append(strings.Fields(args), "bucket", "check", "roles")...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.errors, says) {
