@@ -82,6 +82,9 @@ func (p *parameters) scheme() string {
 
 // service is the address of a service, and the client for it, nil for the standard one.
 func (p *parameters) service(u *url.URL, otherwise string) (string, *http.Client) {
+	if u.Port() != "" && !validPort(u.Port()) {
+		p.refuse("the port is not one from 1 to 65535: give that of the service, or none")
+	}
 	scheme, client := p.transport()
 	return scheme + "://" + at(u, otherwise), client
 }

@@ -49,6 +49,12 @@ func Parse(source string) (Servers, error) {
 		return nil, &ParseError{kind + ": the parameters cannot be read: write them as ?name=value&name=value"}
 	}
 	p := &parameters{kind: kind, values: values}
+	if u.User != nil {
+		p.refuse("a user is not written into this URL: leave it out")
+	}
+	if u.Fragment != "" {
+		p.refuse("the part behind # has no meaning: leave it out")
+	}
 	var servers Servers
 	switch kind {
 	case "file":
@@ -129,7 +135,8 @@ func base(address string) (*url.URL, error) {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+		u.Port() != "" && !validPort(u.Port()) {
 		return nil, &ConfigError{"Address", "it cannot be used: write http://host:port or https://host:port"}
 	}
 	return u, nil

@@ -10,6 +10,9 @@ func parseKubernetes(u *url.URL, p *parameters) Servers {
 	if name == "" || strings.Contains(name, "/") {
 		p.refuse("it needs the name of one Service: write k8s://namespace/service or k8s://namespace/service:port")
 	}
+	if strings.ContainsAny(name+port, ":. ") || port != "" && strings.Trim(port, "0123456789") == "" && !validPort(port) {
+		p.refuse("the Service or its port cannot be: write k8s://namespace/service:port")
+	}
 	if u.Port() != "" {
 		p.refuse("the port stands behind the Service: write k8s://namespace/service:port")
 	}

@@ -81,6 +81,9 @@ func normal(address string) (string, error) {
 	if err != nil {
 		return "", &AddressError{Fix: "it is not a URL: use nats://host:port"}
 	}
+	if u.Path = strings.TrimSuffix(u.Path, "/"); u.Path+u.RawQuery+u.Fragment != "" {
+		return "", &AddressError{Address: u.Redacted(), Fix: "a server has no path and no parameters: use nats://host:port"}
+	}
 	port := u.Port()
 	if u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) {
 		return "", &AddressError{Address: u.Redacted(), Fix: "use nats://host:port, or tls, ws or wss"}
@@ -101,7 +104,11 @@ func normal(address string) (string, error) {
 			return "", &AddressError{Address: u.Redacted(), Fix: "write an IPv6 address in brackets: nats://[::1]:4222"}
 		}
 	}
-	u.Host = net.JoinHostPort(u.Hostname(), port)
+	host := u.Hostname()
+	if !strings.Contains(host, "%") { // a zone of IPv6 has its own case
+		host = strings.ToLower(host)
+	}
+	u.Host = net.JoinHostPort(host, port)
 	return u.String(), nil
 }
 
