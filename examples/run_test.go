@@ -30,7 +30,7 @@ func TestPrograms(t *testing.T) {
 // TestSmall: what is to be copied is short, and imports nothing that others cannot.
 func TestSmall(t *testing.T) {
 	for _, path := range []string{
-		"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "postgres", "shards", "cron",
+		"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "postgres", "shards", "cron", "kubernetes",
 	} {
 		text, err := os.ReadFile(filepath.Join(path, "main.go"))
 		if err != nil {
