@@ -14,7 +14,8 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	s := &a.Settings
 	flags.StringVarP(&s.Server, "server", "s", "", "URL of the NATS server, several separated by commas (NATS_URL)")
 	flags.StringVar(&s.Discover, "discover", "",
-		"where to look the servers up once, instead of --server: file:///path, srv://name, consul://host/service")
+		"where to look the servers up once, instead of --server: file:///path, srv://name, consul://host/service, "+
+			"etcd://host/prefix, k8s://namespace/service")
 	flags.StringVar(&s.User, "user", "", "user name, or a token when there is no password (NATS_USER)")
 	flags.StringVar(&s.Password, "password", "", "password (NATS_PASSWORD)")
 	flags.StringVar(&s.Creds, "creds", "", "file with the credentials (NATS_CREDS)")
