@@ -89,8 +89,8 @@ func (n *Notifier) Drain() {
 	n.changed()
 }
 
-// Stop ends the notifier, and waits for it: for sendWithin at most, if the service manager is
-// stuck.
+// Stop ends the notifier when it has said that the session drains, and waits for that: for twice
+// sendWithin at most, if the service manager is stuck.
 func (n *Notifier) Stop() {
 	if n != nil {
 		close(n.stop)
@@ -142,6 +142,9 @@ func (n *Notifier) run(alive func()) {
 	for {
 		select {
 		case <-n.stop:
+			if _, draining := n.state(); draining && extend == nil { // it drained faster than we were woken
+				n.send(more)
+			}
 			return
 		case <-watchdog:
 			alive()

@@ -139,6 +139,19 @@ func TestASilentLoop(t *testing.T) {
 	n.Stop()
 }
 
+// TestADrainThatIsOverAtOnce is told of too.
+func TestADrainThatIsOverAtOnce(t *testing.T) {
+	m := listen(t)
+	t.Setenv("WATCHDOG_USEC", "")
+	for range 50 {
+		n := New(func(err error) { t.Error(err) })
+		n.Start(func() {})
+		n.Drain()
+		n.Stop()
+		m.hears("STOPPING=1")
+	}
+}
+
 func TestEnvironments(t *testing.T) {
 	all := []string{"A=1", "NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=1", "WATCHDOG_PID=7", "WATCHDOG_PIDS=1"}
 	if got := WithoutIt(all); len(got) != 2 || got[1] != "WATCHDOG_PIDS=1" {
