@@ -41,6 +41,7 @@ type fault interface {
 type across struct {
 	t        *testing.T
 	observer *election.Observer
+	role     election.RoleConfig          // what each takes part in, beside its name and its work
 	sessions map[string]*election.Session // by the name of the site
 
 	mu    sync.Mutex
@@ -58,7 +59,13 @@ type leading struct {
 // bucket.
 func acrossSites(t *testing.T, sites ...site) *across {
 	t.Helper()
-	a := &across{t: t, sessions: map[string]*election.Session{}}
+	return acrossZones(t, election.RoleConfig{}, sites...)
+}
+
+// acrossZones is acrossSites, with a role that has more than a name. Each site is a zone.
+func acrossZones(t *testing.T, role election.RoleConfig, sites ...site) *across {
+	t.Helper()
+	a := &across{t: t, role: role, sessions: map[string]*election.Session{}}
 	for _, s := range sites {
 		a.join(s)
 	}
@@ -75,7 +82,7 @@ func acrossSites(t *testing.T, sites ...site) *across {
 func (a *across) join(at site) {
 	a.t.Helper()
 	s, err := election.NewSession(election.SessionConfig{
-		Bucket: bucketAcross, Domain: at.domain, InstanceID: at.name, TTL: ttlAcross,
+		Bucket: bucketAcross, Domain: at.domain, InstanceID: at.name, TTL: ttlAcross, Zone: at.name,
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -85,14 +92,16 @@ func (a *across) join(at site) {
 		a.t.Fatal(err)
 	}
 	a.t.Cleanup(func() { _ = s.Close(context.Background()) })
-	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, term *election.Term) error {
+	cfg := a.role
+	cfg.Role, cfg.Lead = role, func(ctx context.Context, term *election.Term) error {
 		a.began(leading{term, at.name})
 		for ctx.Err() == nil {
 			a.check()
 			time.Sleep(time.Millisecond)
 		}
 		return nil
-	}})
+	}
+	e, err := s.Campaign(cfg)
 	if err == nil {
 		err = e.Start(a.t.Context())
 	}

@@ -143,7 +143,7 @@ func (w *world) unequal() string {
 		if m := p.plan; m.Without != 0 || m.MaxRoles != 0 || m.Capacity > 1 || slices.Max(m.Priorities) > 0 || w.plan.Apart {
 			return ""
 		}
-		if !p.alive || p.plan.Worker {
+		if !p.alive || p.plan.Worker || p.w.told("zone."+p.plan.Zone).Hard {
 			continue
 		}
 		loads[p] = 0

@@ -291,6 +291,9 @@ func (p *process) checkAsked(x protocol.Ask) {
 		w.now < w.steeredAt+learnt {
 		return
 	}
+	if known := p.m.View().Peer(to.peer()); known == nil || known.Session() != to.session {
+		return // its view is late: it means the session before
+	}
 	opened, wait := w.store.at(to.session), zone.History{Failed: c.entry.Role.FailBacks}.Wait(w.plan.FailBack)
 	switch {
 	case to.tier() < p.tier() || w.plan.FailBack == 0:
