@@ -49,6 +49,7 @@ var tests = []test{
 	{"TestRealtimeClusterReplicaTail", elections},
 	{"TestRealtimeClusterClockSteps", elections},
 	{"TestTasksProcessesOnCluster", tasks},
+	{"TestRealtimeZones", elections},
 }
 
 // matching are the tests whose name matches.

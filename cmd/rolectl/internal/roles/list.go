@@ -18,10 +18,10 @@ func List(a *cli.App) *cobra.Command {
 		Long: `Show who leads each role, and who is next in line.
 
 STATE is leading, or why nobody leads: silent (no heartbeat of the leader within its TTL), dead (its session has ended),
-vacant, paused (for all, see -o wide) or unreadable. AGE is the age of the term; for a role without a leader it is the age of its record. HEARTBEAT is the
-time since the leader last renewed its lease: normally at most a fifth of TTL. PRIORITY is the priority of the leader.
-CANDIDATES counts the processes that contend for the role, including the leader. -o wide names the candidates, and shows
-why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
+vacant, paused (for all, see -o wide) or unreadable. AGE is the age of the term; for a role without a leader it is the
+age of its record. HEARTBEAT is the time since the leader last renewed its lease: normally at most a fifth of TTL.
+PRIORITY is the priority of the leader. CANDIDATES counts the processes that contend for the role, including the leader.
+-o wide names the candidates, and shows why nobody leads. A narrow terminal leaves columns out; -o wide shows all.`,
 		Example: "  rolectl roles\n  rolectl roles scheduler -o json | jq -r '.roles[0].leader'\n" +
 			"  rolectl roles -o name",
 		Args:              cli.CheckArgs,
