@@ -26,6 +26,8 @@ const (
 	claimed  = hop + max(hop, delivery)
 	messages = stands + kills + awake + claimed
 	guardEnd = evidence + 2*hop + 4*hop // one refusal, if a beat was under way
+
+	gathering = 10*time.Millisecond + tick // until a plan after one that was just made
 )
 
 // loss is what is lost together with a leader.
@@ -134,6 +136,8 @@ func (w *world) watchesMade() (n int) {
 // for by the longest lease of those who may have written it last, and that may be the lease of the
 // process that claims it; or by L_max at most, by one that has found a lease gone in its life,
 // since it may not know how long that was.
+//
+// A role that is spread may fall vacant right after a plan, and waits then for the next one.
 func (w *world) leaderless(p *process, lost loss) time.Duration {
 	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
@@ -149,6 +153,9 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 		if slowest == p || q.plan.Rate < slowest.plan.Rate {
 			slowest = q
 		}
+	}
+	if w.plan.Spread {
+		return slowest.lasts(ttl) + messages + gathering
 	}
 	return slowest.lasts(ttl) + messages
 }
