@@ -12,6 +12,9 @@ import (
 func TestSystemdUnits(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal("the units must be tried: apt-get install systemd: ", err)
+	}
 	if err != nil {
 		t.Skip("the units are not tried: systemd-analyze is in Debian's package systemd: ", err)
 	}
