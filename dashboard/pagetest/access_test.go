@@ -140,15 +140,15 @@ func TestAccess(t *testing.T) {
 	}
 	requeued("invoice-1041", func() {
 		b.tabTo(tab, "/dead")
-		b.do(tab, chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(chromedp.CSS("#list tbody a")))
+		b.follow(tab, chromedp.KeyEvent(kb.Enter), "#list tbody a")
 		b.tabTo(tab, "/task?id=invoice-1041")
-		b.do(tab, chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(chromedp.CSS("#task a.act")))
+		b.follow(tab, chromedp.KeyEvent(kb.Enter), "#task a.act")
 		b.tabTo(tab, "/act?do=requeue")
-		b.do(tab, chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(chromedp.CSS("button.do")))
+		b.follow(tab, chromedp.KeyEvent(kb.Enter), "button.do")
 		if at := eval[[]string](b, tab, focused); at[0] != "BUTTON" {
 			t.Errorf("the confirmation has its focus on %v", at)
 		}
-		b.do(tab, chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(chromedp.CSS("#task")))
+		b.follow(tab, chromedp.KeyEvent(kb.Enter), "#task")
 	})
 
 	t.Log("the focus stays where it is while the page changes")
@@ -174,8 +174,8 @@ func TestAccess(t *testing.T) {
 	if state := eval[string](b, tab, `document.getElementById("link").dataset.state`); state != "still" {
 		t.Errorf("without scripts the page is %s", state)
 	}
-	b.do(tab, chromedp.SendKeys(chromedp.CSS(`input[name=q]`), "search"), chromedp.Click(chromedp.CSS(".filter button")),
-		chromedp.WaitVisible(chromedp.CSS(`[id="r:search-index"]`)))
+	b.do(tab, chromedp.SendKeys(chromedp.CSS(`input[name=q]`), "search"))
+	b.click(tab, ".filter button", `[id="r:search-index"]`)
 	if eval[bool](b, tab, `document.getElementById("r:billing") !== null`) {
 		t.Error("the filter shows roles that it does not select")
 	}
@@ -187,7 +187,7 @@ func TestAccess(t *testing.T) {
 			{"#task a.act", "button.do"},
 			{"button.do", "#task"},
 		} {
-			b.do(tab, chromedp.Click(chromedp.CSS(step.click)), chromedp.WaitVisible(chromedp.CSS(step.then)))
+			b.click(tab, step.click, step.then)
 		}
 	})
 	b.clean()

@@ -170,6 +170,24 @@ func (b *browser) open(ctx context.Context, path string) {
 	b.do(ctx, chromedp.Navigate(b.home+path), chromedp.WaitVisible(chromedp.CSS("main")))
 }
 
+// follow takes a step that leads to another page, and waits until that page has been loaded and
+// shows an element. The page before may have one like it.
+func (b *browser) follow(ctx context.Context, step chromedp.Action[chromedp.Void], then string) {
+	b.t.Helper()
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
+	if _, err := chromedp.RunResponse(ctx, step); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(ctx, chromedp.WaitVisible(chromedp.CSS(then)))
+}
+
+// click follows a link, or presses a button, that leads to another page.
+func (b *browser) click(ctx context.Context, selector, then string) {
+	b.t.Helper()
+	b.follow(ctx, chromedp.Click(chromedp.CSS(selector)), then)
+}
+
 // eval evaluates JavaScript in a tab.
 func eval[T any](b *browser, ctx context.Context, script string) T {
 	b.t.Helper()

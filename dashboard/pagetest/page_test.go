@@ -272,8 +272,8 @@ func TestPage(t *testing.T) {
 	}
 
 	// Somebody who has not seen the code finds the dead task, its error and its input.
-	b.do(tab, chromedp.Click(chromedp.CSS(`a.tile[href="/dead"]`)), chromedp.WaitVisible(chromedp.CSS("#list a")),
-		chromedp.Click(chromedp.CSS("#list a")), chromedp.WaitVisible(chromedp.CSS("#task pre")))
+	b.click(tab, `a.tile[href="/dead"]`, "#list a")
+	b.click(tab, "#list a", "#task pre")
 	b.until(tab, "the error and the input are there",
 		`document.body.innerText.includes("has no address") && document.body.innerText.includes('"order 4711"')`)
 	b.open(tab, "/")

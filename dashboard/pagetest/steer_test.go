@@ -122,10 +122,6 @@ func TestSteering(t *testing.T) {
 	s.hostileShop()
 	b := launch(t, s.home)
 	tab := b.ctx
-	click := func(selector, then string) {
-		t.Helper()
-		b.do(tab, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(then)))
-	}
 	says := func(texts ...string) {
 		t.Helper()
 		for _, text := range texts {
@@ -136,31 +132,31 @@ func TestSteering(t *testing.T) {
 	says("dead task", "jobs: 1 dead task", "read the errors", "letter", "it is paused")
 
 	// From the first screen on, by clicks.
-	click(`a.tile[href="/dead"]`, "#list a")
-	click("#list a", "#task pre")
+	b.click(tab, `a.tile[href="/dead"]`, "#list a")
+	b.click(tab, "#list a", "#task pre")
 	says("order 4711 has no address", `"Text":`)
 	mayNot.Store(true)
 	b.expect("403")
-	click("#task a.act", "main .empty")
+	b.click(tab, "#task a.act", "main .empty")
 	says("you may look at this page, and not steer")
 	mayNot.Store(false)
 	b.do(tab, chromedp.NavigateBack(), chromedp.WaitVisible(chromedp.CSS("#task a.act")))
-	click("#task a.act", "button.do")
+	b.click(tab, "#task a.act", "button.do")
 	says("Requeue?", "order-4711", "alice")
-	click("button.do", "#task")
+	b.click(tab, "button.do", "#task")
 	says("succeeded")
 
 	b.open(tab, "/tasks")
 	says("1 tenant", "letter-1")
-	click(`a[href="/groups?n=jobs"]`, "#groups table")
-	click("#groups tbody a", "#group")
+	b.click(tab, `a[href="/groups?n=jobs"]`, "#groups table")
+	b.click(tab, "#groups tbody a", "#group")
 	says("2 of 2", "group/nightly")
 	b.open(tab, "/recurrences")
 	says("paused", "monthly")
-	click(`a[href*="do=run-recurrence"]`, "button.do")
-	click("button.do", "#recurring")
-	click(`a[href*="do=resume-recurrence"]`, "button.do")
-	click("button.do", "#recurring")
+	b.click(tab, `a[href*="do=run-recurrence"]`, "button.do")
+	b.click(tab, "button.do", "#recurring")
+	b.click(tab, `a[href*="do=resume-recurrence"]`, "button.do")
+	b.click(tab, "button.do", "#recurring")
 	b.until(tab, "it is not paused", `!document.querySelector("#recurring .paused")`)
 	b.open(tab, "/events")
 	says(hostileName)
