@@ -37,7 +37,24 @@
   const like = (e, within) => e.id ? document.getElementById(e.id) : [...within.querySelectorAll(e.tagName)].find(
     n => n.getAttribute('href') === e.getAttribute('href') && n.getAttribute('aria-label') === e.getAttribute('aria-label'));
 
+  // While the pointer is pressed, for 10 s at most, elements stay: the click on one that is replaced
+  // between press and release would be lost.
+  let held = null, limit = 0;
+  const free = () => {
+    clearTimeout(limit);
+    const all = held || [];
+    held = null;
+    all.forEach(swap);
+  };
+  addEventListener('pointerdown', () => {
+    held ||= [];
+    clearTimeout(limit);
+    limit = setTimeout(free, 10000);
+  }, true);
+  for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => setTimeout(free), true);
+
   const swap = ({ id, html }) => {
+    if (held) return held.push({ id, html });
     const old = document.getElementById(id);
     if (!old) return;
     const focused = old.contains(document.activeElement) ? document.activeElement : null;

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -164,6 +165,29 @@ func TestAccess(t *testing.T) {
 	if at := eval[[]string](b, tab, focused); at[1] != "/tasks" {
 		t.Errorf("the focus has gone to %v", at)
 	}
+
+	t.Log("a link stays where it is while it is pressed")
+	const tiles = `document.querySelector('a.tile[href="/dead"]')`
+	swapped := func() bool { // the page hears that the tiles have changed
+		return eval[bool](b, tab, `(() => {
+			const id = "tiles", view = document.documentElement.dataset.view, was = `+tiles+`;
+			new BroadcastChannel("rolemanager " + document.documentElement.dataset.base)
+				.postMessage({ swap: { view, swaps: [{ id, html: document.getElementById(id).outerHTML }] } });
+			return new Promise(done => setTimeout(() => done(!was.isConnected), 200));
+		})()`)
+	}
+	at := eval[[2]float64](b, tab, `(r => [r.x + r.width / 2, r.y + r.height / 2])(`+tiles+`.getBoundingClientRect())`)
+	mouse := func(kind input.DispatchMouseEventType) chromedp.Action[chromedp.Void] {
+		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1))
+	}
+	if !swapped() {
+		t.Error("the page does not hear of a change")
+	}
+	b.do(tab, mouse(chromedp.MousePressed))
+	if swapped() {
+		t.Error("a link was replaced while it was pressed: the click is lost")
+	}
+	b.follow(tab, mouse(chromedp.MouseReleased), "#list")
 
 	t.Log("without scripts")
 	off := emulation.SetScriptExecutionDisabledParams{Value: true}

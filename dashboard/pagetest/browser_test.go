@@ -174,10 +174,10 @@ func (b *browser) open(ctx context.Context, path string) {
 // shows an element. The page before may have one like it.
 func (b *browser) follow(ctx context.Context, step chromedp.Action[chromedp.Void], then string) {
 	b.t.Helper()
-	ctx, end := context.WithTimeout(ctx, patience)
+	limited, end := context.WithTimeout(ctx, patience)
 	defer end()
-	if _, err := chromedp.RunResponse(ctx, step); err != nil {
-		b.t.Fatal(err)
+	if _, err := chromedp.RunResponse(limited, step); err != nil {
+		b.t.Fatalf("no page with %s: %v\n%s", then, err, eval[string](b, ctx, "location + ' ' + document.body.innerText"))
 	}
 	b.do(ctx, chromedp.WaitVisible(chromedp.CSS(then)))
 }
@@ -191,7 +191,7 @@ func (b *browser) click(ctx context.Context, selector, then string) {
 // eval evaluates JavaScript in a tab.
 func eval[T any](b *browser, ctx context.Context, script string) T {
 	b.t.Helper()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%s: %v", script, err)
 	}

@@ -109,6 +109,14 @@ func (s *site) hostileShop() {
 	}
 }
 
+// moved is the sum of the layout shifts since the page was first painted: parts of the window,
+// times parts of the way through it.
+const moved = `new Promise(done => {
+  new PerformanceObserver(list => done(list.getEntries().reduce((sum, e) => sum + e.value, 0)))
+    .observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(0), 100);
+})`
+
 // TestSteering: somebody who sees the page for the first time finds the dead task from the first
 // screen alone, reads its error and its input, and requeues it. Without the right that is refused.
 // Hostile text stays text on every screen.
@@ -171,6 +179,13 @@ func TestSteering(t *testing.T) {
 		if eval[bool](b, tab, `window.hacked === 1 || document.images.length > 0 ||
 			document.body.innerHTML.includes("\u202e")`) {
 			t.Errorf("%s takes text for HTML:\n%s", path, eval[string](b, tab, "document.body.innerHTML"))
+		}
+	}
+	for _, path := range []string{"/members", "/tasks", "/recurrences"} { // on which little happens
+		b.open(tab, path)
+		b.until(tab, "the page is live", `document.getElementById("link").dataset.state === "live"`)
+		if by := eval[float64](b, tab, moved); by > 0.005 {
+			t.Errorf("%s moves by %v after it was shown: a click may miss", path, by)
 		}
 	}
 	page, err := assign.List(t.Context(), s.jobs, assign.ListOptions{
