@@ -24,6 +24,18 @@ func testControl(t *testing.T, program string) {
 	}
 }
 
+// testSites: a site is cut off, works alone, comes back, is drained, and leads again. The program
+// checks itself that no two processes lead one role at once, and it brings its own servers.
+func testSites(t *testing.T, program string) {
+	p := start(t, nil, program)
+	p.endsWell(t, 0)
+	p.says(t, `(?s)oslo-1 leads planner.* oslo is cut off: .* oslo-1 stops planner by its own clock, .*still leads oslo`+
+		`.* (paris|rome)-1 leads planner, .* oslo-1 is stopped meanwhile: oslo-2 leads oslo, .* oslo is back`+
+		`.* hands planner to oslo-2, .* zone drain oslo .* oslo-2 hands planner to (paris|rome)-1, `+
+		`.* zone undrain oslo.* hands planner to oslo-2, .*\d{3,} steps, 0 of them by a former leader.*`+
+		` 0 overlaps, 0 epochs that went back, 0 terms of planner outside`, 0)
+}
+
 // testCron: the leader is killed, and another process continues. Each tick has one task, the ticks
 // without a leader included: no tick is missing, and each is reported once. The one tick that the
 // killed process reported last may be reported again, if its outcome was not stored before the

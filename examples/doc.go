@@ -9,6 +9,7 @@
 //	fencing           what refuses a former leader: a Guard and a Store
 //	fencing/sqlite    a SQL row that refuses a former leader; a module of its own, for its database driver
 //	postgres          the same on PostgreSQL, where several write at a time; a module of its own, too
+//	datacenters       three sites, each with a leader of its own, and one leader of all
 //	groups            a group of up to 100,000 tasks, while its processes are killed
 //	multi-role        all of it together, with faults
 package examples

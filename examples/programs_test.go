@@ -51,11 +51,14 @@ func (p *process) output() string {
 	return p.written.String()
 }
 
-// start starts a program against the server; what runs at the end of the test is killed.
+// start starts a program against the server, which is nil for a program that brings its own. The
+// end of the test kills it.
 func start(t *testing.T, s *natsrun.Server, program string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(program, args...), name: filepath.Base(program)}
-	p.cmd.Env = append(os.Environ(), "NATS_URL="+s.URL())
+	if s != nil {
+		p.cmd.Env = append(os.Environ(), "NATS_URL="+s.URL())
+	}
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

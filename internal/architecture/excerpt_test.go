@@ -45,6 +45,29 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// played is a block of a document with all that an example has printed.
+var played = regexp.MustCompile("(?s)\n```console\n\\$ go run \\./(examples/\\S+)[^\n]*\n(.*?)```\n")
+
+// TestPlayed: an example could print each line of what a document says that it prints.
+func TestPlayed(t *testing.T) {
+	n := 0
+	for _, path := range documents(t) {
+		for _, block := range played.FindAllStringSubmatch(read(t, path), -1) {
+			n++
+			formats, _ := printed(t, block[1])
+			for line := range strings.Lines(block[2]) {
+				said := moment.ReplaceAllString(strings.TrimRight(line, "\n"), "")
+				if said != "" && !slices.ContainsFunc(formats, func(f *regexp.Regexp) bool { return f.MatchString(said) }) {
+					t.Errorf("%s: no text of %s makes the line %q", path, block[1], said)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no document says what an example prints")
+	}
+}
+
 // printed are the texts of the programs in and below a folder: those with a word as patterns, and
 // each as it is.
 func printed(t *testing.T, folder string) (formats []*regexp.Regexp, words map[string]bool) {
@@ -60,6 +83,7 @@ func printed(t *testing.T, folder string) (formats []*regexp.Regexp, words map[s
 		}
 		for _, text := range texts(file) {
 			words[text] = true
+			text = strings.TrimRight(text, "\n")
 			letters := 0
 			for _, r := range filled.ReplaceAllString(text, "") {
 				if unicode.IsLetter(r) {

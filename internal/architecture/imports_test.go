@@ -134,6 +134,9 @@ var allowed = map[string][]string{
 		"assign", "election", "fencing", "roles", "internal/bridge", "internal/natsrun",
 		"internal/natstest",
 	},
+	"examples/datacenters":              {"election", "event", "roles", "examples/datacenters/internal/lab"},
+	"examples/datacenters/internal/lab": {"internal/natsrun"},
+
 	"examples/multi-role": {"assign", "election", "event", "fencing", "guard", "metrics", "roles", stagePackage},
 	stagePackage:          {"assign", "dashboard", "election", "event", "internal/natsrun"},
 
