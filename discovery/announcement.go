@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/rolemanager/rolemanager/election"
 )
@@ -21,6 +22,9 @@ const (
 	metaEpoch  = "rolemanager-epoch"
 )
 
+// shortest is the time between two looks at instances that change all the time.
+const shortest = 100 * time.Millisecond
+
 // announcement is that of one term.
 type announcement struct {
 	ConsulLeader
@@ -29,6 +33,7 @@ type announcement struct {
 	id    string // of the instance, which no other term has
 	epoch uint64 // that is registered, 0 for none
 	sent  bool   // a registration, so that it may be there
+	index uint64 // of the last look at the instances, 0 if Consul does not say
 }
 
 func newAnnouncement(l ConsulLeader, at *url.URL, t *election.Term) *announcement {
@@ -49,6 +54,7 @@ type leader struct {
 func (a *announcement) announce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	a.index = 0
 	if err := a.alone(ctx, true); err != nil {
 		return err
 	}
@@ -58,7 +64,7 @@ func (a *announcement) announce(ctx context.Context) error {
 	if epoch := a.term.Epoch(); a.epoch != epoch {
 		return a.register(ctx, epoch)
 	}
-	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "check", "pass", "service:"+a.id), nil, nil)
+	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "check", "pass", "service:"+a.id), nil)
 	if errors.As(err, new(*ResponseError)) { // the agent has forgotten it, as after a restart
 		return a.register(ctx, a.epoch)
 	}
@@ -68,16 +74,12 @@ func (a *announcement) announce(ctx context.Context) error {
 // alone looks whether another instance passes its checks. It removes those of earlier terms, and
 // looks again.
 func (a *announcement) alone(ctx context.Context, remove bool) error {
-	u := a.in("v1", "health", "service", a.Service)
-	u.RawQuery = "consistent" // a follower of Consul may not know of an instance yet
-	var text []byte
-	if err := a.call(ctx, http.MethodGet, u, nil, &text); err != nil {
-		return err
-	}
-	all, err := readLeaders(text)
+	// A follower of Consul may not know of an instance yet.
+	all, index, err := a.look(ctx, "consistent")
 	if err != nil {
 		return err
 	}
+	a.index = index
 	removed := false
 	for _, other := range all {
 		if other.id == a.id {
@@ -95,13 +97,44 @@ func (a *announcement) alone(ctx context.Context, remove bool) error {
 		}
 		// It may not be allowed to. Then the check fails in a while.
 		_ = a.call(ctx, http.MethodPut, a.in("v1", "catalog", "deregister"),
-			map[string]string{"Node": other.node, "ServiceID": other.id}, nil)
+			map[string]string{"Node": other.node, "ServiceID": other.id})
 		removed = true
 	}
 	if removed {
 		return a.alone(ctx, false)
 	}
 	return nil
+}
+
+// look reads the instances, and the index of that.
+func (a *announcement) look(ctx context.Context, query string) ([]leader, uint64, error) {
+	u := a.in("v1", "health", "service", a.Service)
+	u.RawQuery = query
+	text, header, err := a.send(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	index, err := strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64)
+	if err != nil {
+		index = 0 // something between has dropped it
+	}
+	all, err := readLeaders(text)
+	return all, index, err
+}
+
+// idle returns when the instances have changed since the last look, and after wait at the latest.
+// So a former leader whose announcement comes late is soon seen. Errors: that of ctx.
+func (a *announcement) idle(ctx context.Context, wait time.Duration) error {
+	begun := time.Now()
+	if a.index > 0 {
+		timed, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		query := fmt.Sprintf("index=%d&wait=%dms", a.index, wait.Milliseconds())
+		if _, index, err := a.look(timed, query); err == nil && index != a.index {
+			wait = min(wait, shortest)
+		}
+	}
+	return pause(ctx, wait-time.Since(begun))
 }
 
 // judge says whether an instance is that of an earlier term, which has certainly ended. Errors:
@@ -131,7 +164,7 @@ func (a *announcement) register(ctx context.Context, epoch uint64) error {
 		"Check": map[string]string{
 			"CheckID": "service:" + a.id, "TTL": a.TTL.String(), "Status": "passing", "DeregisterCriticalServiceAfter": "1m",
 		},
-	}, nil)
+	})
 	if err == nil {
 		a.epoch = epoch
 	}
@@ -143,40 +176,43 @@ func (a *announcement) remove(ctx context.Context) error {
 	if !a.sent {
 		return nil
 	}
-	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "service", "deregister", a.id), nil, nil)
+	err := a.call(ctx, http.MethodPut, a.in("v1", "agent", "service", "deregister", a.id), nil)
 	if answer, is := errors.AsType[*ResponseError](err); is && answer.Status == http.StatusNotFound {
 		return nil
 	}
 	return err
 }
 
-// call sends a request, and reads its answer into out, if that is set.
-func (a *announcement) call(ctx context.Context, method string, u *url.URL, in any, out *[]byte) error {
+// call sends a request whose answer says nothing.
+func (a *announcement) call(ctx context.Context, method string, u *url.URL, in any) error {
+	_, _, err := a.send(ctx, method, u, in)
+	return err
+}
+
+// send sends a request, and reads its answer.
+func (a *announcement) send(ctx context.Context, method string, u *url.URL, in any) ([]byte, http.Header, error) {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		body = bytes.NewReader(text)
 	}
 	r, err := http.NewRequest(method, u.String(), body)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := authorize(r, a.Token); err != nil {
-		return err
+		return nil, nil, err
 	}
 	answer, err := ask(ctx, a.Client, r)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := bounded(answer.Body)
-	if out != nil {
-		*out = text
-	}
-	return err
+	return text, answer.Header, err
 }
 
 // readLeaders reads an answer of /v1/health/service. An epoch that cannot be read is of no bucket.

@@ -18,7 +18,7 @@ import (
 // consul speaks the documented protocol of Consul's /v1/health/service with blocking queries
 // (developer.hashicorp.com/consul/api-docs/features/blocking): an index above 0 in each answer, and
 // a question with an index waits until that has grown, or until its wait is over. Consul itself is
-// not part of this test.
+// tried by TestRealConsulServers.
 type consul struct {
 	*httptest.Server
 

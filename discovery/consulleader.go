@@ -21,12 +21,12 @@ import (
 // check has a TTL, so that the instance of a dead process goes.
 //
 // A leader removes instances of earlier terms, and gives way to one of a later term. Consul has no
-// registration on a condition: a request that the network has held back can name a former leader
-// for a third of TTL. A reader that must be sure takes the highest epoch, and a resource checks
-// fencing tokens.
+// registration on a condition: a request that the network has held back can name a former leader,
+// until the present one sees that and removes it, milliseconds later. A reader that must be sure
+// takes the highest epoch, and a resource checks fencing tokens.
 //
-// The ACL token needs service:write for the service, and node:read. With node:write it removes the
-// instance of a dead process at once; otherwise the check of that must fail first.
+// The ACL token needs service:write for the service, and node:read. So it also removes the instance
+// of a process that has died.
 type ConsulLeader struct {
 	// Session is the session of the role: that of its manager.
 	Session *election.Session
@@ -106,7 +106,8 @@ func (l ConsulLeader) announcement(t *election.Term) (*announcement, error) {
 	return newAnnouncement(l, at, t), nil
 }
 
-// keep announces, and again three times in TTL, until ctx ends. Then it removes the announcement.
+// keep announces, again three times in TTL and when the instances change, until ctx ends. Then it
+// removes the announcement.
 func (a *announcement) keep(ctx context.Context) {
 	retry := backoff.NewExponentialBackOff()
 	retry.InitialInterval, retry.MaxInterval = 50*time.Millisecond, a.TTL/3
@@ -131,7 +132,7 @@ func (a *announcement) keep(ctx context.Context) {
 			told = ""
 			retry.Reset()
 		}
-		if pause(ctx, wait) != nil {
+		if a.idle(ctx, wait) != nil {
 			break
 		}
 	}

@@ -21,12 +21,14 @@ import (
 
 // catalog is what all agents of a Consul know of one service. The agents speak the documented
 // protocol of registrations with a check of a TTL (developer.hashicorp.com/consul/api-docs/agent).
-// Consul itself is not part of this test.
+// Consul itself is tried by TestRealConsulLeader.
 type catalog struct {
 	t *testing.T
 
 	mu        sync.Mutex
 	instances map[string]*instanceOf // by node and ID
+	index     uint64
+	changed   chan struct{}
 	highest   uint64
 	mayRemove bool                            // instances of other nodes
 	fate      func(node int, r *http.Request) // may panic with http.ErrAbortHandler
@@ -39,7 +41,9 @@ type instanceOf struct {
 }
 
 func newCatalog(t *testing.T) *catalog {
-	return &catalog{t: t, instances: map[string]*instanceOf{}, mayRemove: true}
+	return &catalog{
+		t: t, instances: map[string]*instanceOf{}, mayRemove: true, index: 1, changed: make(chan struct{}),
+	}
 }
 
 // agent is that of one host.
@@ -54,11 +58,31 @@ func (c *catalog) agent(node int) string {
 		if c.fate != nil {
 			c.fate(node, r)
 		}
+		for r.FormValue("index") == fmt.Sprint(c.index) && r.Context().Err() == nil {
+			changed := c.changed
+			c.mu.Unlock()
+			select {
+			case <-changed:
+			case <-r.Context().Done():
+			}
+			c.mu.Lock()
+		}
+		w.Header().Set("X-Consul-Index", fmt.Sprint(c.index))
 		c.answer(w, r, body, fmt.Sprint("node-", node))
 		c.check()
+		if strings.HasSuffix(r.URL.Path, "register") || strings.Contains(r.URL.Path, "/deregister/") {
+			c.changes()
+		}
 	}))
 	c.t.Cleanup(s.Close)
 	return s.URL
+}
+
+// changes lets those know that wait for a change. c.mu is held.
+func (c *catalog) changes() {
+	c.index++
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
 // answer answers to one request. c.mu is held.
@@ -162,11 +186,39 @@ func (c *catalog) leader(node int) ConsulLeader {
 	}
 }
 
-// TestConsulLeader: two processes on a real NATS server contend for a role. The leader is
-// announced until its term ends, and then the next one.
+// announcements is a Consul with an agent for each process.
+type announcements interface {
+	leader(node int) ConsulLeader
+	announced() string // the node whose leader is announced, "" if there is none
+	forget()           // what the agent of node-2 has registered
+	left() int         // instances that are registered, passing or not
+}
+
+func (c *catalog) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.instances)
+}
+
+func (c *catalog) left() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.instances)
+}
+
 func TestConsulLeader(t *testing.T) {
 	t.Parallel()
-	s, c := natstest.Server(t), newCatalog(t)
+	contend(t, newCatalog(t))
+}
+
+// contend lets two processes on a real NATS server contend for a role. The leader is announced
+// until its term ends, and then the next one.
+func contend(t *testing.T, c announcements) {
+	s := natstest.Server(t)
+	is := func(node string) {
+		t.Helper()
+		eventually(t, "announced is "+node, func() bool { return c.announced() == node })
+	}
 	run := func(node int) (stop func()) {
 		session, err := election.NewSession(election.SessionConfig{
 			Bucket: "roles", BucketAutoCreate: true, InstanceID: fmt.Sprint(node), TTL: time.Second,
@@ -202,17 +254,15 @@ func TestConsulLeader(t *testing.T) {
 		}
 	}
 	first := run(1)
-	c.is("node-1")
+	is("node-1")
 	second := run(2)
 	first()
-	c.is("node-2")
-	c.mu.Lock()
-	clear(c.instances) // as when the agent has lost its state
-	c.mu.Unlock()
-	c.is("node-2")
+	is("node-2")
+	c.forget()
+	is("node-2")
 	second()
-	c.is("")
-	if n := len(c.instances); n > 0 {
+	is("")
+	if n := c.left(); n > 0 {
 		t.Errorf("%d instances are left", n)
 	}
 }
@@ -275,6 +325,23 @@ func TestConsulLeaderThatDied(t *testing.T) {
 		end(election.ErrClosed)
 		<-over
 	}
+}
+
+// TestConsulLeaderThatIsLate: a registration of a former leader that arrives late is removed at
+// once, and not when the next look is due.
+func TestConsulLeaderThatIsLate(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	l := c.leader(1)
+	l.TTL = time.Hour
+	lead(t, l)
+	c.is("node-1")
+	c.mu.Lock()
+	meta := map[string]string{"rolemanager-role": "scheduler", "rolemanager-bucket-id": "one", "rolemanager-epoch": "0"}
+	c.instances["stranger/x"] = &instanceOf{"stranger", "x", meta, "passing"}
+	c.changes()
+	c.mu.Unlock()
+	eventually(t, "it is removed", func() bool { return c.left() == 1 })
 }
 
 // TestConsulLeaderGivesWay: an announcement of a later term ends this one, and so does one that is
