@@ -148,6 +148,7 @@ var decoders = map[string]string{
 	"kube/slice.over":                          "it reads no text: Metadata is a field of what Client.do has read",
 	"kube/slice.UnmarshalJSON":                 "FuzzSlice",
 	"discovery/Consul.query":                   "it reads a number by strconv.ParseUint, and the rest by readConsul",
+	"discovery/announcement.look":              "it reads a number by strconv.ParseUint, and the rest by readLeaders",
 	"discovery/Parse":                          "FuzzParse",
 	"discovery/authorities":                    "crypto/x509 reads a file that the operator names",
 	"discovery/base":                           "net/url reads the address, and FuzzParse makes those of URLs",
