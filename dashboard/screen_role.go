@@ -111,6 +111,8 @@ func (r *roleNow) line(p *picture) (all []place) {
 			switch {
 			case m.Draining:
 				why = "is closing"
+			case waitsFor(info, m.Instance) != "":
+				why = "takes part, and waits to lead " + waitsFor(info, m.Instance)
 			case info.Paused != nil:
 				why = "takes part, and would lead if the role was not paused for all"
 			}
@@ -118,4 +120,14 @@ func (r *roleNow) line(p *picture) (all []place) {
 		}
 	}
 	return all
+}
+
+// waitsFor is the role that a member waits to lead before it may lead this one, "" for none.
+func waitsFor(info *election.RoleInfo, member string) string {
+	for _, w := range info.Waiting {
+		if w.Instance == member {
+			return w.For
+		}
+	}
+	return ""
 }

@@ -82,12 +82,18 @@ func (s *Session) validate(ctx context.Context, role string, term, epoch uint64)
 	return err
 }
 
-// join makes the machine take part in a role.
+// join makes the machine take part in a role. The lock of e is held.
 func (s *Session) join(e *Election) {
+	condition := uint64(0)
+	if e.cfg.While != nil {
+		e.reliance = s.rely(e.cfg.While)
+		condition = e.reliance.id
+	}
 	if !s.box.Put(message{event: protocol.Join{Role: protocol.RoleConfig{
 		Name: e.cfg.Role, Priority: int32(e.cfg.Priority), Takeover: e.cfg.AllowPriorityTakeover,
 		VacateUndrained: e.cfg.VacateUndrained, Zones: e.cfg.Zones, ZonesOnly: e.cfg.ZonesOnly,
 		FailBack: e.cfg.FailBackAfter, Spread: e.cfg.Spread, Group: e.cfg.Group, Apart: e.cfg.Apart,
+		Condition: condition, WaitsFor: e.cfg.waitsFor(s),
 	}}, run: func(m *protocol.Machine, _ record.Now) {
 		r := m.View().Role(e.cfg.Role)
 		leader := m.View().Leader(r)
@@ -101,6 +107,9 @@ func (s *Session) join(e *Election) {
 	}}) {
 		go e.finish(ErrClosed)
 		return
+	}
+	if e.reliance != nil {
+		e.reliance.begin()
 	}
 	e.startHealth()
 }

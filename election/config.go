@@ -149,6 +149,15 @@ type RoleConfig struct {
 	// roles saying so is enough.
 	Apart []string
 
+	// While, if set, is the part of this process in another role, in this session or in one of another
+	// bucket. This role is led only while that one is: the process claims it only then, and its term
+	// ends with the term of the other one (ErrConditionEnded). [Term.Valid] is false as soon as
+	// either is not trusted any more. It says nothing about other processes: several may lead the
+	// other role, each in a bucket of its own, and one of them leads this one. An election that has
+	// stopped never leads again. Roles cannot wait for each other, since the other election is made
+	// before.
+	While *Election
+
 	// Lead is the work. It is called in its own goroutine when the role is won. ctx ends with the
 	// term, and its cause says why. Return when ctx has ended. See [Election.Run] for what an
 	// earlier return means.

@@ -29,7 +29,8 @@ type Election struct {
 	told   *string // the last leader that OnLeaderChange was told of; only its caller's goroutine has it
 	last   atomic.Pointer[transition]
 
-	binding *binding // to the context that it was started with
+	binding  *binding  // to the context that it was started with
+	reliance *reliance // on another one, nil: it depends on none
 
 	unchecked context.Context // ends the health checks; nil without any
 	uncheck   context.CancelFunc
@@ -203,7 +204,7 @@ func (e *Election) stop(opts StopOptions) {
 // finish is called when the role was left or the session has ended; the first call counts.
 func (e *Election) finish(err error) {
 	e.mu.Lock()
-	first, left := !e.finished, e.started && e.stopped
+	first, left, reliance := !e.finished, e.started && e.stopped, e.reliance
 	e.stopped, e.finished = true, true
 	e.mu.Unlock()
 	if !first {
@@ -213,6 +214,9 @@ func (e *Election) finish(err error) {
 		e.uncheck() // before Done: the session waits for the checks, and Done may wait for the session
 	}
 	e.session.unbind(e)
+	if reliance != nil {
+		e.session.unrely(reliance)
+	}
 	if left {
 		e.session.emit(event.RoleLeft{Meta: e.session.meta(), Role: e.cfg.Role})
 	}

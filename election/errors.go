@@ -16,18 +16,20 @@ import (
 
 // Causes of the end of a term: context.Cause of the work context is one of them.
 var (
-	ErrSessionLost  = errors.New("election: session lost: no heartbeat was acknowledged and seen in time")
-	ErrSteppedDown  = errors.New("election: stepped down")
-	ErrBalanced     = errors.New("election: given to a process that leads fewer roles")
-	ErrFailedBack   = errors.New("election: given back to a better zone")
-	ErrZoneDrained  = errors.New("election: the zone is drained")
-	ErrRolePaused   = errors.New("election: the role is paused")
-	ErrOutranked    = errors.New("election: handed over to a candidate of higher priority")
-	ErrTransferred  = errors.New("election: transferred on request")
-	ErrEvicted      = errors.New("election: the role's record was changed by somebody else")
-	ErrUnhealthy    = errors.New("election: the health check failed")
-	ErrDisconnected = errors.New("election: disconnected for longer than the grace period")
-	ErrClosed       = errors.New("election: session closed")
+	ErrSessionLost = errors.New("election: session lost: no heartbeat was acknowledged and seen in time")
+	ErrSteppedDown = errors.New("election: stepped down")
+	ErrBalanced    = errors.New("election: given to a process that leads fewer roles")
+	ErrFailedBack  = errors.New("election: given back to a better zone")
+	ErrZoneDrained = errors.New("election: the zone is drained")
+	ErrRolePaused  = errors.New("election: the role is paused")
+	// ErrConditionEnded is the cause of a role with RoleConfig.While.
+	ErrConditionEnded = errors.New("election: the role that this one depends on is not led here any more")
+	ErrOutranked      = errors.New("election: handed over to a candidate of higher priority")
+	ErrTransferred    = errors.New("election: transferred on request")
+	ErrEvicted        = errors.New("election: the role's record was changed by somebody else")
+	ErrUnhealthy      = errors.New("election: the health check failed")
+	ErrDisconnected   = errors.New("election: disconnected for longer than the grace period")
+	ErrClosed         = errors.New("election: session closed")
 	// ErrWorkEnded is the cause when the work returned before its context had ended.
 	ErrWorkEnded = errors.New("election: the work returned by itself")
 )
@@ -180,20 +182,21 @@ func (e *NotConnectedError) Is(target error) bool { return target == nats.ErrDis
 func (e *NotConnectedError) Unwrap() error        { return e.Err }
 
 var causes = map[protocol.Cause]error{
-	protocol.SessionLost:   ErrSessionLost,
-	protocol.SteppedDown:   ErrSteppedDown,
-	protocol.Outranked:     ErrOutranked,
-	protocol.Transferred:   ErrTransferred,
-	protocol.Evicted:       ErrEvicted,
-	protocol.Unhealthy:     ErrUnhealthy,
-	protocol.Disconnected:  ErrDisconnected,
-	protocol.SessionClosed: ErrClosed,
-	protocol.WorkReturned:  ErrWorkEnded,
-	protocol.WorkFailed:    ErrWorkEnded,
-	protocol.Balanced:      ErrBalanced,
-	protocol.FailedBack:    ErrFailedBack,
-	protocol.ZoneDrained:   ErrZoneDrained,
-	protocol.RolePaused:    ErrRolePaused,
+	protocol.SessionLost:    ErrSessionLost,
+	protocol.SteppedDown:    ErrSteppedDown,
+	protocol.Outranked:      ErrOutranked,
+	protocol.Transferred:    ErrTransferred,
+	protocol.Evicted:        ErrEvicted,
+	protocol.Unhealthy:      ErrUnhealthy,
+	protocol.Disconnected:   ErrDisconnected,
+	protocol.SessionClosed:  ErrClosed,
+	protocol.WorkReturned:   ErrWorkEnded,
+	protocol.WorkFailed:     ErrWorkEnded,
+	protocol.Balanced:       ErrBalanced,
+	protocol.FailedBack:     ErrFailedBack,
+	protocol.ZoneDrained:    ErrZoneDrained,
+	protocol.RolePaused:     ErrRolePaused,
+	protocol.ConditionEnded: ErrConditionEnded,
 }
 
 var answers = map[error]error{

@@ -25,7 +25,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		Since:      now.Sub(r.Seen),
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
 		Paused:     steeredOf(v, now, steeredRole, r.Name),
-		Spread:     spreads(r), Successor: successor(v, r, now), Candidates: candidates(v, r, now),
+		Spread:     spreads(r), Successor: successor(v, r, now), Candidates: candidates(v, r, now), Waiting: waiting(r),
 	}
 	dead, ended := v.DeadSince(r)
 	if ended {
@@ -74,6 +74,17 @@ func candidates(v *protocol.View, r *protocol.RoleView, now record.Instant) []Ca
 	return all
 }
 
+// waiting are the members that take part in r, and do not lead the role that it depends on.
+func waiting(r *protocol.RoleView) (all []Waiting) {
+	for _, p := range r.Candidates {
+		if said, ok := p.Member.Candidacy(r.Name); ok && said.Waits != "" && p.Belongs() {
+			all = append(all, Waiting{p.Peer.Instance, said.Waits})
+		}
+	}
+	slices.SortFunc(all, func(a, b Waiting) int { return strings.Compare(a.Instance, b.Instance) })
+	return all
+}
+
 // zoneOf is where a candidate is, as its member record says.
 func zoneOf(v *protocol.View, instance string) string {
 	if p := v.Peer(peer(instance, false)); p != nil && p.Member != nil {
@@ -87,7 +98,7 @@ func zoneOf(v *protocol.View, instance string) string {
 func roleInfos(v *protocol.View, now record.Instant) []RoleInfo {
 	var all []RoleInfo
 	for _, r := range v.Roles() {
-		if known(r) || leaving(v, r, now) || len(v.Order(now, r)) > 0 {
+		if known(r) || leaving(v, r, now) || len(v.Order(now, r)) > 0 || len(waiting(r)) > 0 {
 			all = append(all, roleInfo(v, r, now))
 		}
 	}
@@ -291,6 +302,8 @@ func ineligible(own protocol.RoleStatus) string {
 		return "outside the zones of the role"
 	case own.Barred != 0:
 		return own.Barred.String()
+	case own.WaitsFor != "" && !own.Leading:
+		return "waits for " + own.WaitsFor
 	case own.Paused:
 		return "paused"
 	case own.Unhealthy:

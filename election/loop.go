@@ -170,6 +170,7 @@ func (l *loop) step(ev protocol.Event) {
 	if !l.ended {
 		l.s.trust.extend(l.machine.TrustedUntil(), l.machine.LeaseUntil())
 	}
+	l.s.tellReliances()
 	if l.bare {
 		l.bare = false
 		l.step(nothing)

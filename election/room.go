@@ -80,6 +80,9 @@ func candidacySize(c RoleConfig) int {
 	if len(c.Zones) > 0 {
 		size += len(`,"tier":100`) + len("104857600")
 	}
+	if c.While != nil {
+		size += len(`,"waits":""`) + len(c.waitsFor(nil))
+	}
 	if len(c.Apart) > 0 {
 		size += len(c.Role) + 4 + encodedSize(c.Apart)
 	}

@@ -38,12 +38,15 @@ type Session struct {
 	present  atomic.Pointer[trust]
 	trust    *trust // the same, for the loop
 	commands atomic.Uint64
+	// reliances are those that depend on roles of ours.
+	reliances atomic.Pointer[[]*reliance]
 
 	mu         sync.Mutex
 	opened     bool // Open was called, or Close before it
 	elections  map[string]*Election
-	shards     map[string]int // by group: how many it is known to have
-	reached    *reached       // nil until all groups so far are known: each election asks from then on
+	relies     map[*Election]*reliance // the roles that ours depend on
+	shards     map[string]int          // by group: how many it is known to have
+	reached    *reached                // nil until all groups so far are known: each election asks from then on
 	bindings   map[<-chan struct{}]*binding
 	attached   []*attachment
 	workplaces map[string]record.Workplace

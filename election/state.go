@@ -135,6 +135,15 @@ type RoleInfo struct {
 	Spread     bool        `json:"spread,omitempty"`
 	Successor  string      `json:"successor,omitempty"`
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Waiting are the members that would be candidates if they led another role, by name.
+	Waiting []Waiting `json:"waiting,omitempty"`
+}
+
+// Waiting is a member that takes part in a role and waits to lead another one (RoleConfig.While).
+type Waiting struct {
+	Instance string `json:"instance"`
+	// For is the other role; "local@dc1" is role local in bucket dc1.
+	For string `json:"for"`
 }
 
 // Workplace is what a member offers in one namespace of tasks.

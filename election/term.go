@@ -23,6 +23,7 @@ type Term struct {
 	id          uint64 // the epoch it began with
 	began       time.Time
 	trust       *trust
+	under       *Term // that it depends on, nil for none
 	over        atomic.Bool
 	token       atomic.Pointer[fencing.Token]
 	ctx         context.Context
@@ -50,10 +51,13 @@ func (t *Term) Epoch() uint64 { return t.Token().Epoch }
 // Since is when the term began, by this process's clock.
 func (t *Term) Since() time.Time { return t.began }
 
-// Valid reports whether this process still believes that it leads. It reads the clock once and asks
+// Valid reports whether this process still believes that it leads. It reads the clock and asks
 // nobody. It is never true longer than other processes must wait. It says nothing about the moment
-// after the call: use tokens for that.
-func (t *Term) Valid() bool { return !t.over.Load() && t.trust.holds() }
+// after the call: use tokens for that. If the role depends on another one (RoleConfig.While), it is
+// true only while the term of that one is valid too.
+func (t *Term) Valid() bool {
+	return !t.over.Load() && t.trust.holds() && (t.under == nil || t.under.Valid())
+}
 
 // Validate proves with the server that the term is the present one. It needs a heartbeat of the
 // last interval, and sends a write that the server accepts only while the role's record is as this
@@ -67,7 +71,7 @@ func (t *Term) Validate(ctx context.Context) error {
 		}
 		return ErrNotLeader
 	}
-	if t.over.Load() {
+	if t.over.Load() || t.under != nil && !t.under.Valid() {
 		return ErrNotLeader
 	}
 	return t.session.validate(ctx, t.role, t.id, t.Epoch())
@@ -84,7 +88,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(e.parent))
 	t := &Term{
 		role: b.Role, id: b.Epoch, began: time.Now(), trust: s.trust, ctx: ctx, cancel: cancel, session: s,
-		correlation: uuid.NewString()[:8],
+		correlation: uuid.NewString()[:8], under: e.under(b.Under),
 	}
 	t.token.Store(&token)
 	e.latest.Store(t)

@@ -150,6 +150,8 @@ func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	f.check(c.MaxConsecutiveFailures > 0, "MaxConsecutiveFailures", "%d: use 1 or more", c.MaxConsecutiveFailures)
 	f.check(c.ValidationInterval == 0 || c.ValidationInterval >= heartbeat, "ValidationInterval",
 		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.ValidationInterval, heartbeat)
+	f.check(c.While == nil || !c.While.ended(), "While",
+		"the election that role %q depends on has stopped, and never leads again: make a new one", c.Role)
 	c.validateSpread(&f)
 	c.validateZones(&f)
 	f.atMost("ValidationInterval", c.ValidationInterval, protocol.MaxDuration)

@@ -173,6 +173,10 @@ type Role struct {
 	// roles saying so is enough.
 	Apart []string
 
+	// While has this process take part in the role only while it leads another one, see [While].
+	// Default: the zero Condition, for no condition.
+	While Condition
+
 	// Lead is the work, called when the role is won. It must block until ctx ends. ctx ends with
 	// the term, and context.Cause says why. A return after that is never a failure. An earlier
 	// return gives the role up: nil until a cool-down is over, an error or a panic for longer each

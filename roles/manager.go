@@ -92,24 +92,25 @@ func (m *Manager) Session() *election.Session { return m.session }
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
-// was added. Errors: every fault of the roles, ErrEnded, also when Run ends meanwhile,
-// election.ErrWorkerOnly, [ErrShardCount] for a group of shards that has another number, or what
-// kept the manager from asking for 5 s, *election.TooLargeError when the record of this process has
-// no room for more roles, and election.ErrDuplicateRole when the role was added directly to the
-// session.
+// was added. Errors: every fault of the roles, ErrUnknownRole for a [While] of a role that is not
+// there, ErrEnded, also when Run ends meanwhile, election.ErrWorkerOnly, [ErrShardCount] for a
+// group of shards that has another number, or what kept the manager from asking for 5 s,
+// *election.TooLargeError when the record of this process has no room for more roles, and
+// election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
+	conditions, missing := conditionsOf(roles) // without our lock: it takes those of other managers
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.phase >= draining {
 		return ErrEnded
 	}
 	m.forget()
-	if err := validateRoles(roles, m.named, m.cfg.heartbeat()); err != nil {
+	if err := errors.Join(validateRoles(roles, m.named, m.cfg.heartbeat()), missing); err != nil {
 		return err
 	}
 	added := make([]*member, 0, len(roles))
-	for _, r := range roles {
-		e, err := m.campaign(r)
+	for i, r := range roles {
+		e, err := m.campaign(r, conditions[i])
 		if err != nil { // the session has ended, or takes part in the role without the manager
 			for _, mb := range added {
 				_ = mb.election.Stop() // returns ErrNotStarted
@@ -172,9 +173,10 @@ func (m *Manager) drop(members []*member) {
 	m.roles = slices.DeleteFunc(m.roles, func(mb *member) bool { return slices.Contains(members, mb) })
 }
 
-// campaign makes the election of a role.
-func (m *Manager) campaign(r Role) (*election.Election, error) {
+// campaign makes the election of a role, which may depend on another one.
+func (m *Manager) campaign(r Role, while *election.Election) (*election.Election, error) {
 	cfg := r.campaign()
+	cfg.While = while
 	if r.Lead != nil {
 		cfg.Lead = m.watched(r)
 	}

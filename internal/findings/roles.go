@@ -50,6 +50,8 @@ func (f *RoleFacts) WhyVacant() string {
 		return ""
 	case info.Paused != nil && info.Vacant:
 		return SteeredText(info.Paused)
+	case f.Waits():
+		return "each process that takes part waits to lead another role: " + waitFor(info)
 	case info.State == election.RoleSilent && f.HeartbeatAge < 0:
 		return "no heartbeat of " + info.Leader + " was seen"
 	case info.State == election.RoleSilent:
@@ -70,9 +72,26 @@ var cleanly = []string{
 	protocol.Outranked.String(),
 }
 
+// Waits reports whether nobody holds the role since each process that takes part waits to lead
+// another one.
+func (f *RoleFacts) Waits() bool {
+	return f.Info.Leader == "" && len(f.Info.Candidates) == 0 && len(f.Info.Waiting) > 0
+}
+
+// waitFor names the other roles, each once.
+func waitFor(info *election.RoleInfo) string {
+	var names []string
+	for _, w := range info.Waiting {
+		if !slices.Contains(names, w.For) {
+			names = append(names, w.For)
+		}
+	}
+	return wording.FirstFew(names)
+}
+
 // Left reports whether the role was left cleanly, and nobody contends for it.
 func (f *RoleFacts) Left() bool {
-	return f.Info.Vacant && len(f.Info.Candidates) == 0 && slices.Contains(cleanly, f.Info.Reason)
+	return f.Info.Vacant && len(f.Info.Candidates)+len(f.Info.Waiting) == 0 && slices.Contains(cleanly, f.Info.Reason)
 }
 
 // Roles judges whether every role has a leader with heartbeats, and a successor. A role that was
@@ -143,6 +162,9 @@ func (l *List) role(bucket string, f *RoleFacts, members []election.MemberInfo) 
 			"see the check of records above; if nobody claims the role, remove the record: nats kv del "+bucket+" "+
 				record.RoleKey(info.Role),
 			"nobody leads %s: its record cannot be read", info.Role)
+	case f.Waits():
+		l.Add(Warning, "roles", "see why no process that takes part leads what it waits for: rolectl inspect "+info.Role,
+			"nobody leads %s: %s", info.Role, f.WhyVacant())
 	case info.Vacant && len(info.Candidates) == 0 && info.Reason != protocol.Abandoned:
 		l.Add(Warning, "roles",
 			"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+info.Role,
@@ -185,9 +207,9 @@ func (f *RoleFacts) Alone(members []election.MemberInfo) bool {
 }
 
 // Followed reports whether somebody would take a role over from its leader. Of a role that is
-// spread nobody can say who.
+// spread nobody can say who. One that waits to lead another role takes over when it does.
 func Followed(info *election.RoleInfo) bool {
-	return info.Successor != "" || info.Spread &&
+	return info.Successor != "" || len(info.Waiting) > 0 || info.Spread &&
 		slices.ContainsFunc(info.Candidates, func(c election.Candidate) bool { return c.Instance != info.Leader })
 }
 

@@ -22,6 +22,8 @@ func TestAllLed(t *testing.T) {
 	shard := role("orders-0", "a", "")
 	shard.Info.Spread = true
 	shard.Info.Candidates = []election.Candidate{{Instance: "a"}, {Instance: "b"}}
+	global := role("global", "a", "")
+	global.Info.Waiting = []election.Waiting{{Instance: "b", For: "local"}}
 	for _, test := range []struct {
 		roles []RoleFacts
 		says  string
@@ -29,6 +31,7 @@ func TestAllLed(t *testing.T) {
 		{nil, "no role has been claimed here"},
 		{[]RoleFacts{role("r", "a", "b")}, "1 role, with a leader and a successor"},
 		{[]RoleFacts{role("r", "a", "b"), role("s", "a", "b"), left}, "2 roles, all with a leader and a successor"},
+		{[]RoleFacts{global}, "1 role, with a leader and a successor"},
 		{[]RoleFacts{shard}, "1 role, with a leader and a successor"},
 		{[]RoleFacts{dev}, "1 role, with a leader; rolectl-dev needs no successor"},
 		{

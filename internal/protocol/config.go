@@ -81,6 +81,9 @@ type RoleConfig struct {
 	Spread bool     // lead it evenly with the other roles of its group
 	Group  string   // among which the loads are even
 	Apart  []string // roles that we should not lead beside it, if somebody else may
+
+	Condition uint64 // the term that it depends on, see the event of that name; 0: none
+	WaitsFor  string // what others are told while that one does not last
 }
 
 const (

@@ -20,12 +20,14 @@ const (
 	FailedBack   // given to a better zone, which has been there for long enough
 	ZoneDrained  // an operator wants nobody in our zone to lead
 	RolePaused   // an operator wants nobody to lead it
+
+	ConditionEnded // the term that it depends on has ended
 )
 
 var causes = [...]string{
 	"", "session lost", "stepped down", "outranked", "transferred", "evicted", "unhealthy", "disconnected", "closed",
 	"work returned", "work failed", "balanced", "failed back", "zone drained",
-	"role paused",
+	"role paused", "condition ended",
 }
 
 func (c Cause) String() string { return causes[c] }

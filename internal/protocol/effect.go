@@ -48,6 +48,7 @@ type (
 		Session  uint64
 		Priority int32
 		Gap      time.Duration // since the last sign of the former leader, 0: none was seen
+		Under    uint64        // the term that it depends on, 0: none
 	}
 
 	// EndTerm ends trust in a term and cancels its work; Drained answers it. Term is the epoch it

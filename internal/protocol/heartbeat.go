@@ -124,6 +124,7 @@ func (m *Machine) Awake() bool {
 
 // expire ends what time has ended, before anything else is looked at.
 func (m *Machine) expire() {
+	m.expireConditions()
 	if m.phase != open {
 		return
 	}

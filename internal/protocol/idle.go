@@ -179,6 +179,7 @@ func (m *Machine) nextHolder() record.Instant {
 			ahead(m.downSince.Add(m.cfg.Grace))
 		}
 	}
+	m.conditionsEnd(ahead)
 	if l.unseenSince != 0 {
 		ahead(m.unseenDue())
 	}

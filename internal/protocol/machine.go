@@ -53,6 +53,7 @@ type Machine struct {
 	allUntil   record.Instant // and for so long after it was needed last
 	spread     spreading
 	evacuating evacuation
+	conditions []*condition // in the order in which roles came to depend on them
 	ready      []readyAsk
 	readyUntil record.Instant
 	proofs     []*proof

@@ -48,7 +48,7 @@ func (m *Machine) writeMember() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
 			rec.Roles = append(rec.Roles, record.RoleCandidacy{Role: rv.Name, Candidacy: record.Candidacy{
 				Priority: r.rank, Takeover: r.takeover && len(r.zones) == 0, Over: r.takeover && len(r.zones) > 0, Tier: r.tier,
-				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName,
+				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName, Waits: r.waitsFor(),
 			}})
 			if len(r.apart) > 0 {
 				if rec.Apart == nil {

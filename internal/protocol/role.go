@@ -18,7 +18,8 @@ type role struct {
 	zones     []string
 	zonesOnly bool
 	failBack  time.Duration
-	barred    Cause // why we may not lead it, 0: we may
+	barred    Cause      // why we may not lead it, 0: we may
+	condition *condition // nil: it depends on nothing
 	takeover  bool
 	undrained bool // may be given away although the work of the last term has not returned
 
@@ -77,7 +78,8 @@ func (j Join) apply(m *Machine) {
 		zones: j.Role.Zones, zonesOnly: j.Role.ZonesOnly, failBack: j.Role.FailBack,
 	}
 	m.rankRole(r)
-	r.advertised = r.advertised && r.barred == 0
+	r.condition = m.dependsOn(j.Role.Condition, j.Role.WaitsFor)
+	r.advertised = r.advertised && r.barred == 0 && r.condition.lasts()
 	if j.Role.Spread {
 		r.group = m.groupOf(j.Role.Group)
 	}
@@ -115,6 +117,7 @@ func (m *Machine) replace(old, r *role) {
 	}
 	m.wanting.remove(old)
 	m.keptRoles.remove(old)
+	m.letGo(old.condition)
 	if old.leaving.command != 0 {
 		m.emit(Done{ID: old.leaving.command})
 	}
@@ -140,7 +143,7 @@ func (r *role) eligible(now record.Instant) bool {
 	if r.term != nil && r.term.stuck && !r.term.drained {
 		return false
 	}
-	return !r.paused && !r.unhealthy && r.barred == 0 && r.leaving == nil && now >= r.coolUntil
+	return !r.paused && !r.unhealthy && r.barred == 0 && r.condition.lasts() && r.leaving == nil && now >= r.coolUntil
 }
 
 // reconcileRole does what the rules ask for about one role. It looks at what stands in the view and
@@ -261,6 +264,7 @@ func (m *Machine) forget(r *role) {
 	} else {
 		m.keptRoles.remove(r)
 		r.Notes.mine = nil
+		m.letGo(r.condition)
 	}
 	m.wanting.remove(r)
 	if r.leaving.command != 0 {

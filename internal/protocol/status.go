@@ -13,9 +13,10 @@ type RoleStatus struct {
 	Paused    bool
 	Unhealthy bool
 	Cooling   bool
-	Cause     Cause // of the term that is ending
-	Barred    Cause // why it may not lead it, whatever else; 0: it may
-	Outside   bool  // of the zones that are the only ones
+	Cause     Cause  // of the term that is ending
+	Barred    Cause  // why it may not lead it, whatever else; 0: it may
+	Outside   bool   // of the zones that are the only ones
+	WaitsFor  string // what it depends on, while that does not last
 	Epoch     uint64
 }
 
@@ -28,6 +29,7 @@ func (m *Machine) Status(name string) RoleStatus {
 	}
 	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.advertised, r.paused, r.unhealthy
 	s.Barred, s.Outside = r.barred, r.barred == ZoneDrained && r.tier == zone.Last
+	s.WaitsFor = r.waitsFor()
 	s.Cooling = r.coolUntil > m.now.Observer
 	if t := r.term; t != nil {
 		s.Leading, s.Ending, s.Stuck, s.Cause, s.Epoch = t.leading(), !t.leading(), t.stuck && !t.drained, t.cause, t.epoch

@@ -14,6 +14,7 @@ type term struct {
 	epoch   uint64
 	token   string
 	session uint64
+	under   uint64         // the term that it depends on, 0: none
 	began   record.Instant // observer's scale
 
 	cause   Cause // set: trust has ended
@@ -40,7 +41,10 @@ func (t *term) leading() bool { return t.cause == 0 }
 // beginTerm makes us the leader: our claim stands at the revision of the record, which is the
 // epoch.
 func (m *Machine) beginTerm(r *role, c *claim) {
-	t := &term{id: r.Revision, epoch: r.Revision, token: c.token, session: m.lease.number, began: m.now.Observer}
+	t := &term{
+		id: r.Revision, epoch: r.Revision, token: c.token, session: m.lease.number, under: r.condition.present(),
+		began: m.now.Observer,
+	}
 	if m.cfg.Rotation > 0 {
 		t.rotateAt = t.began.Add(m.cfg.Rotation)
 	}
@@ -57,7 +61,9 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	}
 	m.leading++
 	m.running++
-	begin := BeginTerm{Role: r.Name, Epoch: t.epoch, Token: t.token, Session: t.session, Priority: r.priority}
+	begin := BeginTerm{
+		Role: r.Name, Epoch: t.epoch, Token: t.token, Session: t.session, Under: t.under, Priority: r.priority,
+	}
 	if c.former != view.Never {
 		begin.Gap = max(m.now.Observer.Sub(c.former), 1)
 	}

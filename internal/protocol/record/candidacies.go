@@ -35,6 +35,9 @@ type Candidacy struct {
 	// know no tiers would hand the role to another tier at once.
 	Tier int32 `json:"tier,omitempty"`
 	Over bool  `json:"over,omitempty"`
+	// Waits names the role that it waits for, while it does not lead that one, for people to read: as
+	// "local@bucket". It is not eligible then.
+	Waits string `json:"waits,omitempty"`
 }
 
 // TakesOver reports whether a leader of lower priority in the same tier is to hand over to it.
@@ -106,6 +109,9 @@ func (c *Candidacy) append(b []byte) []byte {
 	}
 	if c.Over {
 		b = append(b, `,"over":true`...)
+	}
+	if c.Waits != "" {
+		b = appendText(append(b, `,"waits":`...), c.Waits)
 	}
 	return append(b, '}')
 }
@@ -209,6 +215,8 @@ func (c *Candidacy) set(field []byte, v scalar, group string) bool {
 		return v.int32(&c.Tier)
 	case "over":
 		return v.bool(&c.Over)
+	case "waits":
+		return v.text(&c.Waits)
 	}
 	return false
 }

@@ -97,6 +97,7 @@ func (p *process) checkWrite(x protocol.Write) {
 	if !e.Role.Vacant {
 		p.claims[e.Role.Token] = claim{}
 		if _, before := w.sent[e.Role.Token]; !before {
+			p.checkClaims(role)
 			w.sent[e.Role.Token] = sending{w.Counts.Steps, w.now, p.m.View().Last(), p.misled(role), p.told}
 		}
 		if t := p.work[role]; t != nil && t.leading && e.Role.Token != t.shows {
@@ -267,10 +268,10 @@ func (w *world) settled(role string) string {
 		case p.holdsStuck(role):
 			return "" // reported as stuck: the role waits for it
 		}
-		if leader == p && p.barred(role) {
+		if leader == p && (p.barred(role) || p.waits(role)) {
 			return fmt.Sprintf("%s is led by %s, and is not to be", role, p)
 		}
-		if p.joined[role] && (t == nil || t.leading || t.drained) && !p.barred(role) {
+		if p.joined[role] && (t == nil || t.leading || t.drained) && !p.barred(role) && !p.waits(role) {
 			healthy++
 		}
 	}

@@ -30,6 +30,8 @@
 //	E10 where a role names zones, it goes to a better zone only when the session there has been alive for as long as
 //	    the record of the role asks for, and to a worse one never by itself; that time doubles with each such hand-over
 //	    that did not last as long, whoever leads next
+//	E11 where a role depends on a term elsewhere, each term of it belongs to one of those: it begins while that one is
+//	    trusted, and is believed in for no longer; and a process that has none does not claim the role
 //
 // Beside these: a process that is killed has stopped believing in its session, or had said that it
 // is idle while a role waited for it; whose lease says so neither begins to lead nor does any work;
@@ -62,8 +64,9 @@
 //	recreate.go, attach.go             a bucket that is deleted and recreated, and who notices
 //	outlived.go                        what is checked of that
 //	goback.go, afterloss.go            a bucket that loses what it has acknowledged; what is checked then
-//	resource.go, ledger.go             what leaders write to, by their tokens; what may land there
+//	resource.go                        what leaders write to, by their tokens; what may land there
 //	succession.go                      leaders that crash when all is quiet, and how long that may take
 //	spread.go                          how even the loads are, and what moves
+//	condition.go                       a term elsewhere on which roles depend, and what is checked of those
 //	checks.go, counts.go, trace.go     what is checked, counted and shown
 package electionsim

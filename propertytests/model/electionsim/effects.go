@@ -99,7 +99,7 @@ func (p *process) begin(e protocol.BeginTerm) {
 	}
 	t := &work{
 		role: e.Role, term: e.Epoch, epoch: e.Epoch, session: e.Session, token: e.Token, shows: e.Token,
-		leading: true,
+		leading: true, under: e.Under,
 	}
 	p.work[e.Role] = t
 	p.busy = append(p.busy, t)

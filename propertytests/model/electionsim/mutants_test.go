@@ -16,7 +16,7 @@ var suite = mutants.Suite{
 		Args: []string{"-rapid.shrinktime", "1ms", "-sim.schedules", "6000", "-test.timeout", "20m"},
 		Says: says,
 	},
-	Mutants: slices.Concat(all, idle, lost, left, ended, spreading, zones),
+	Mutants: slices.Concat(all, idle, lost, left, ended, spreading, zones, conditions),
 }
 
 var says = regexp.MustCompile(`(?:failed after (?P<within>\d+ tests?): |panic: )(?P<what>.*)`)

@@ -23,6 +23,8 @@ type Plan struct {
 	// The order of the zones, and for how long a better one is there before it is given a role back.
 	Zones    []string
 	FailBack time.Duration
+	// The roles that depend on a term elsewhere, by bits.
+	Depending int
 }
 
 // MemberPlan is one process.

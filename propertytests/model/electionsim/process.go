@@ -30,28 +30,29 @@ type process struct {
 	heard   []protocol.Event // while paused: what the watch delivered, and the rest
 	waiting []protocol.Event
 
-	link       bool          // packets go through
-	deaf       bool          // but no reply does
-	elsewhere  bool          // they go to another bucket of the same name
-	strayed    bool          // they have, in this life
-	muteFor    time.Duration // from the next idle beat on no beat is answered, for so long
-	muteUntil  time.Duration // until then none is
-	feed       *feed
-	opened     *store        // the bucket that was there at its start
-	identity   int           // which it had then
-	returning  bool          // its session ended with the bucket; somebody starts it again
-	unheard    []func(error) // writes that nobody received, and are asked about: told what has become of them
-	blind      time.Duration // until then no watch delivers anything, nor does a new one
-	building   int
-	rebuilds   int            // the new watches without the present one
-	width      protocol.Widen // that its machine wants of its watch
-	snapshots  int            // complete ones that the machine was told of
-	shownAt    time.Duration  // when the last of what the watch has shown was written
-	partial    bool           // a snapshot is being told, which takes no time here
-	mistakenAt time.Duration  // when what it has was last taken for something that is lost, 0: never
-	beatLostAt time.Duration  // when a beat of its session was last lost, 0: none
-	timer      int
-	idle       int // ticks in a row that came at once
+	link          bool          // packets go through
+	deaf          bool          // but no reply does
+	elsewhere     bool          // they go to another bucket of the same name
+	strayed       bool          // they have, in this life
+	muteFor       time.Duration // from the next idle beat on no beat is answered, for so long
+	muteUntil     time.Duration // until then none is
+	feed          *feed
+	opened        *store        // the bucket that was there at its start
+	identity      int           // which it had then
+	returning     bool          // its session ended with the bucket; somebody starts it again
+	unheard       []func(error) // writes that nobody received, and are asked about: told what has become of them
+	blind         time.Duration // until then no watch delivers anything, nor does a new one
+	building      int
+	rebuilds      int            // the new watches without the present one
+	width         protocol.Widen // that its machine wants of its watch
+	snapshots     int            // complete ones that the machine was told of
+	shownAt       time.Duration  // when the last of what the watch has shown was written
+	partial       bool           // a snapshot is being told, which takes no time here
+	mistakenAt    time.Duration  // when what it has was last taken for something that is lost, 0: never
+	beatLostAt    time.Duration  // when a beat of its session was last lost, 0: none
+	timer         int
+	elsewhereTerm elsewhereTerm
+	idle          int // ticks in a row that came at once
 
 	until   time.Duration // belief ends then, by its own clock and as told by the last step
 	session uint64
@@ -97,6 +98,7 @@ type work struct {
 	rotating bool          // a rotation of it was sent, and it does not continue by that yet
 	lostAt   time.Duration // when its record was lost, 0: it stands
 	token    string        // of the claim that began it
+	under    uint64        // the term elsewhere that it depends on, 0: none
 	shows    string        // the token of its present epoch
 }
 
@@ -153,8 +155,8 @@ func (p *process) start() {
 		Rand: w.rng.Float64, Capacity: p.plan.Capacity, MaxRoles: p.plan.MaxRoles,
 		Zone: p.plan.Zone,
 	}
-	// Else a role that is unplaced or paused is kept for ever, by writes.
-	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 && len(w.plan.Zones) == 0 {
+	// Else a role that is unplaced, paused or waits for another one is kept for ever, by writes.
+	if w.plan.Seed%2 == 0 && p.plan.MaxRoles == 0 && len(w.plan.Zones) == 0 && w.plan.Depending == 0 {
 		p.cfg.Vacancy = 2 * MaxTTL
 	}
 	if w.plan.Seed%3 > 0 {
@@ -171,6 +173,7 @@ func (p *process) start() {
 			}
 		}
 	}
+	p.leadElsewhere()
 	p.rebuild()
 }
 
@@ -186,6 +189,9 @@ func (p *process) join(i, priority int) {
 		Zones: p.w.plan.Zones, FailBack: p.w.plan.FailBack,
 	}
 	p.w.plan.spread(&role)
+	if p.w.depends(role.Name) {
+		role.Condition, role.WaitsFor = conditionID, "elsewhere"
+	}
 	p.hand(protocol.Join{Role: role})
 }
 
@@ -217,7 +223,7 @@ func (p *process) hand(ev protocol.Event) {
 // proceed ends a pause: whatever came meanwhile is taken in the order of its source, and the
 // sources in any order.
 func (p *process) proceed() {
-	p.paused = false
+	p.paused, p.elsewhereTerm.awake = false, p.w.now
 	heard, waiting := p.heard, p.waiting
 	p.heard, p.waiting = nil, nil
 	for len(heard)+len(waiting) > 0 {
@@ -243,6 +249,8 @@ func (p *process) step(ev protocol.Event) {
 	w.Counts.Steps++
 	now := p.now(w.now)
 	w.trace.add(w.now, p, "", ev)
+	p.checkDue()
+	p.hearElsewhere(ev)
 	p.learn(ev)
 	p.notes(ev)
 	p.out = p.m.Step(now, ev, p.out[:0])
@@ -252,6 +260,7 @@ func (p *process) step(ev protocol.Event) {
 	p.checkShown(ev)
 	if p.alive {
 		p.believe()
+		p.checkDepends()
 		p.takeUp()
 		p.arm()
 	}

@@ -228,7 +228,7 @@ func (p *process) barred(role string) bool {
 // outranks reports whether a leader is to hand over to p in the end.
 func (p *process) outranks(leader *process, role string) bool {
 	switch from, to := leader.tier(), p.tier(); {
-	case p.barred(role) || to < from:
+	case p.barred(role) || p.waits(role) || to < from:
 		return false
 	case to > from:
 		return p.w.plan.FailBack > 0 || from == zone.Drained
@@ -354,6 +354,6 @@ func (w *world) follows(role string, p *process) bool {
 	return slices.ContainsFunc(w.members, func(q *process) bool {
 		t := q.work[role]
 		return q != p && q.alive && q.session != 0 && q.joined[role] && (t == nil || t.drained) && q.plan.MaxRoles == 0 &&
-			!q.barred(role)
+			!q.barred(role) && !q.waits(role)
 	})
 }

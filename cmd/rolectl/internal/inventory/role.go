@@ -39,6 +39,7 @@ type RoleState struct {
 
 	Successor  string               `json:"successor"`
 	Candidates []election.Candidate `json:"candidates"`
+	Waiting    []election.Waiting   `json:"waiting,omitempty"` // to lead another role
 
 	Vacant     bool   `json:"vacant,omitempty"`
 	By         string `json:"vacated_by,omitempty"`
@@ -57,8 +58,8 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	d := RoleState{
 		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
 		TTLSeconds: show.Seconds(info.TTL),
-		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Vacant: info.Vacant, By: info.By,
-		Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable,
+		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Waiting: info.Waiting,
+		Vacant: info.Vacant, By: info.By, Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable,
 		Paused: info.Paused, RoleFacts: findings.FactsOf(info),
 		LastSeenSeconds: show.Seconds(info.LastSeen),
 	}

@@ -153,6 +153,13 @@ func (d inspection) print(p show.Printer) error {
 	if len(d.Candidates) == 0 {
 		line("candidates", "none")
 	}
+	for i, x := range d.Waiting {
+		name := ""
+		if i == 0 {
+			name = "waiting"
+		}
+		line(name, "%s (to lead %s)", x.Instance, x.For)
+	}
 	for i, t := range d.Terms {
 		name := ""
 		if i == 0 {
