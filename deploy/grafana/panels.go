@@ -59,9 +59,9 @@ var sections = []section{
 			kind: stat, title: "Led by nobody", width: 3, bad: 1,
 			about: "As the exporter sees it, else as the processes say. A hand-over may show for one scrape.",
 			queries: []query{{
-				`count(min by (role) (roles_vacant_seconds{bucket="$bucket"}) > 0 ` +
+				`count((min by (role) (roles_vacant_seconds{bucket="$bucket"}) > 0 ` +
 					`or sum by (role) (election_is_leader{bucket="$bucket"}) < 1 unless on (role) roles_vacant_seconds{bucket="$bucket"}) ` +
-					`or vector(0)`, "",
+					`unless on (role) roles_paused_seconds{bucket="$bucket"}) or vector(0)`, "",
 			}},
 		},
 		{kind: stat, title: "Without a successor", width: 3, bad: 1, queries: []query{{

@@ -72,6 +72,7 @@ var (
 	epoch      = desc("roles_epoch", "Epoch of the present term of the role.", "role")
 	vacant     = desc("roles_vacant_seconds", "For how long nobody has led the role, 0 while somebody does.", "role")
 	candidates = desc("roles_candidates", "Members that would lead the role, the leader included.", "role")
+	waiting    = desc("roles_waiting", "Members that take part in the role once they lead another one.", "role")
 	paused     = desc("roles_paused_seconds", "For how long the role has been paused for all.", "role")
 	drained    = desc("roles_zone_drained_seconds", "For how long the zone has been drained.", "zone")
 	beatAge    = desc("roles_member_heartbeat_age_seconds", "Age of the last heartbeat.", "member", "class")
@@ -84,7 +85,7 @@ var (
 // Describe is called by the registry.
 func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leaderInfo, epoch, vacant, candidates, paused, drained, beatAge, memberTTL, found, fill, viewAge,
+		leaderInfo, epoch, vacant, candidates, waiting, paused, drained, beatAge, memberTTL, found, fill, viewAge,
 	} {
 		to <- d
 	}
@@ -148,6 +149,9 @@ func (s scrape) add(d *prometheus.Desc, v float64, labels ...string) {
 func (s scrape) role(f findings.RoleFacts) {
 	info := &f.Info
 	s.add(candidates, float64(len(info.Candidates)), info.Role)
+	if n := len(info.Waiting); n > 0 {
+		s.add(waiting, float64(n), info.Role)
+	}
 	if info.Epoch != 0 {
 		s.add(epoch, float64(info.Epoch), info.Role)
 	}
@@ -155,7 +159,7 @@ func (s scrape) role(f findings.RoleFacts) {
 	case f.Led():
 		s.add(leaderInfo, 1, info.Role, info.Leader)
 		s.add(vacant, 0, info.Role)
-	case f.Left() || info.Unreadable:
+	case f.Left() || info.Unreadable || info.Paused != nil: // nobody is to lead it, or that is not known
 	case info.State == election.RoleSilent && f.HeartbeatAge >= 0:
 		s.add(vacant, f.HeartbeatAge.Seconds(), info.Role)
 	default:

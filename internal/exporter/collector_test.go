@@ -36,12 +36,14 @@ func member(t *testing.T, s *natsrun.Server, id string, workerOnly bool) *electi
 	return session
 }
 
-func candidate(t *testing.T, s *election.Session, role string) *election.Election {
+// candidate takes part in a role, which may depend on another one.
+func candidate(t *testing.T, s *election.Session, role string, while *election.Election) *election.Election {
 	t.Helper()
-	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, _ *election.Term) error {
+	lead := func(ctx context.Context, _ *election.Term) error {
 		<-ctx.Done()
 		return nil
-	}})
+	}
+	e, err := s.Campaign(election.RoleConfig{Role: role, While: while, Lead: lead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func candidate(t *testing.T, s *election.Session, role string) *election.Electio
 
 func leads(t *testing.T, s *election.Session, role string) *election.Election {
 	t.Helper()
-	e := candidate(t, s, role)
+	e := candidate(t, s, role, nil)
 	natstest.Eventually(t, "it leads "+role, time.Minute, func() (bool, string) { return e.IsLeader(), "" })
 	return e
 }
@@ -81,14 +83,18 @@ func shown(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	return all
 }
 
-// TestCollector: a role that was left and one that cannot be read are not shown as vacant, members
-// and workers are told apart, findings leave when they are old, and all leaves with the connection.
+// TestCollector: a role that was left, one that cannot be read and one that is paused for all are
+// not shown as vacant, those that wait to lead another role are shown apart, members and workers
+// are told apart, findings leave when they are old, and all leaves with the connection.
 func TestCollector(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := member(t, s, "a", false)
 		member(t, s, "a", true) // a worker may have the same name
 		leads(t, a, "billing")
 		leads(t, a, "held")
+		leads(t, a, "other")
+		b := member(t, s, "b", false)
+		candidate(t, b, "tied", candidate(t, b, "other", nil))
 		if err := leads(t, a, "left").Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -118,13 +124,18 @@ func TestCollector(t *testing.T) {
 		list.OK("d", "e")
 		fills := []Fill{{"KV_roles", LimitBytes, 0.5}}
 		c.Examined(Examined{list, fills}, time.Now().Add(time.Minute))
+		natstest.Eventually(t, "the paused role is vacant", time.Minute, func() (bool, string) {
+			info, _ := o.Role("held")
+			return info.Vacant, info.Reason
+		})
 		got := shown(t, reg)
 		for name, want := range map[string]float64{
 			"roles_leader_info a billing": 1, "roles_vacant_seconds billing": 0, "roles_vacant_seconds left": -1,
 			"roles_vacant_seconds broken": -1, "roles_candidates billing": 1, "roles_candidates left": 0,
 			"roles_member_ttl_seconds candidate a": 2, "roles_member_ttl_seconds worker a": 2,
 			"roles_doctor_findings critical": 1, "roles_doctor_findings warning": 0, "roles_doctor_findings ok": -1,
-			"roles_paused_seconds billing":           -1,
+			"roles_paused_seconds billing": -1, "roles_vacant_seconds held": -1, "roles_candidates held": 0,
+			"roles_waiting tied": 1, "roles_waiting billing": -1,
 			"roles_stream_used_ratio bytes KV_roles": 0.5, "roles_view_age_seconds": 0,
 		} {
 			if v, ok := got[name]; ok != (want >= 0) || ok && v != want {

@@ -7,6 +7,7 @@
 //	roles_epoch{role}                                     epoch of the present term; absent while nobody holds the role
 //	roles_vacant_seconds{role}                            for how long nobody has led, 0 while somebody leads
 //	roles_candidates{role}                                members that would lead the role, the leader included
+//	roles_waiting{role}                                   members that wait to lead another role; absent for none
 //	roles_paused_seconds{role}                            for how long it has been paused for all; absent while it is not
 //	roles_zone_drained_seconds{zone}                      for how long the zone has been drained; absent while it is not
 //	roles_member_heartbeat_age_seconds{member,class}      age of the last heartbeat; class is candidate or worker
@@ -21,6 +22,7 @@
 //     picture never looks like a present one.
 //   - Two exporters of one bucket show the same, but for the time that a record is under way.
 //   - A role that was left cleanly, and that nobody contends for, has no roles_vacant_seconds: it
-//     may no longer be used. Nor has one whose record cannot be read, since it may be led.
+//     may no longer be used. Nor has one whose record cannot be read, since it may be led, or one
+//     that is paused for all, which nobody is to lead.
 //   - Findings and streams leave when they have not been looked at again in time.
 package exporter

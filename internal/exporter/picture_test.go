@@ -90,7 +90,7 @@ func TestOutage(t *testing.T) {
 				leads(t, session, "billing")
 				continue
 			}
-			candidate(t, session, "billing")
+			candidate(t, session, "billing", nil)
 		}
 		o, err := election.Observe(t.Context(), natstest.Connect(t, s), "roles")
 		if err != nil {
