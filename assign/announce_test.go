@@ -224,9 +224,10 @@ func TestAfterARequeueTheEndBeforeItIsNotBelieved(t *testing.T) {
 				settled(t)
 				var fixed atomic.Bool
 				link := s.Link()
-				leader(t, newNode(t, with{s, link.Options()}, "a", breaking(t, &fixed)))
+				leader(t, newNode(t, with{s, link.Options()}, "a", nil))
+				newNode(t, s, "w", breaking(t, &fixed), workerOnly)
 				c := New(t, s)
-				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for what the scheduler announces too
+				link.DelayDir(natsrun.ToServer, 300*time.Millisecond) // for frames, and what the scheduler announces
 				p, err := assign.Submit(t.Context(), c, brittle, "in")
 				if err != nil {
 					t.Fatal(err)

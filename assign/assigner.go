@@ -10,6 +10,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/scheduler"
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/assign/internal/worker"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
@@ -22,6 +23,7 @@ type Assigner struct {
 	cfg     Config
 	// handlers are the worker's, with the state that outlives a lease.
 	handlers *worker.Registry
+	shortcut shortcut.Shortcut // between its scheduler and its worker
 
 	mu      sync.Mutex
 	client  *client.Client // nil until the session was open once
@@ -134,7 +136,9 @@ func (a *Assigner) Namespace() string { return a.cfg.Namespace }
 
 // work is the worker's attachment: it runs once per lease.
 func (a *Assigner) work(ctx context.Context, h election.Host) error {
-	return worker.Run(ctx, bridge.LeaseOf(h).(lease), a.session, a.cfg.worker(), a.handlers)
+	cfg := a.cfg.worker()
+	cfg.Shortcut = &a.shortcut
+	return worker.Run(ctx, bridge.LeaseOf(h).(lease), a.session, cfg, a.handlers)
 }
 
 // Lead hands out the namespace's tasks for one term. It is the Lead of the role that Config names.
@@ -156,7 +160,9 @@ func (a *Assigner) Lead(ctx context.Context, t *election.Term) error {
 		}
 		return err
 	}
-	return scheduler.Run(ctx, t, host.h, a.cfg.scheduler())
+	cfg := a.cfg.scheduler()
+	cfg.Shortcut = &a.shortcut
+	return scheduler.Run(ctx, t, host.h, cfg)
 }
 
 // leads refuses the term of another role: the workers would not believe its frames.

@@ -232,7 +232,8 @@ func TestProgressIsBounded(t *testing.T) {
 			<-goOn
 			return by, nil
 		}}
-		newNode(t, s, "a", st.register(t, "a"))
+		leader(t, newNode(t, s, "l", nil))
+		newNode(t, s, "a", st.register(t, "a"), workerOnly)
 		spy := natstest.Connect(t, s)
 		var mu sync.Mutex
 		var heard []float32

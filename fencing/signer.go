@@ -2,9 +2,7 @@ package fencing
 
 import (
 	"crypto/ed25519"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha512"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -32,7 +30,6 @@ type Signer struct {
 type secret struct {
 	mu  sync.RWMutex
 	key *ed25519.PrivateKey // nil once wiped; behind a second pointer since fmt follows the first for a verb like %s
-	own *[sha512.Size]byte  // the key of SignForSelf, nil once wiped
 }
 
 // NewSigner makes a signer with a new key. An error says that the system has no randomness.
@@ -45,11 +42,7 @@ func NewSigner() (*Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fencing: encode a session key: %w", err)
 	}
-	own := new([sha512.Size]byte)
-	if _, err := rand.Read(own[:]); err != nil {
-		return nil, fmt.Errorf("fencing: make a session key: %w", err)
-	}
-	return &Signer{secret: &secret{key: &key, own: own}, key: public, public: string(text)}, nil
+	return &Signer{secret: &secret{key: &key}, key: public, public: string(text)}, nil
 }
 
 // PublicKey returns the key to verify with, as an nkey ("U" and 55 letters and digits).
@@ -66,24 +59,9 @@ func (s *Signer) Sign(message []byte) []byte {
 	return ed25519.Sign(*s.secret.key, framed(message))
 }
 
-// SignForSelf returns 64 bytes that prove to [Signer.Verifier] that s has signed message, and to
-// nobody else: an HMAC under a key that never leaves the process. It is for a process that sends to
-// itself, and takes about a tenth of the time. Once the signer was wiped, it returns nil.
-func (s *Signer) SignForSelf(message []byte) []byte {
-	s.secret.mu.RLock()
-	defer s.secret.mu.RUnlock()
-	if s.secret.own == nil {
-		return nil
-	}
-	mac := hmac.New(sha512.New, s.secret.own[:])
-	mac.Write(framed(message)) // never fails
-	return mac.Sum(nil)
-}
-
-// Verifier makes a verifier for the signatures of s itself, for a process that sends to itself. It
-// takes those of SignForSelf too, until s is wiped. Key and message determine an Ed25519 signature
-// (RFC 8032, 5.1.6). So this verifier signs again and compares, in less than half of the time. Once
-// s is wiped, it verifies like any other verifier.
+// Verifier makes a verifier for the signatures of s itself, for a process that sends to itself. Key
+// and message determine an Ed25519 signature (RFC 8032, 5.1.6). So this verifier signs again and
+// compares, in less than half of the time. Once s is wiped, it verifies like any other verifier.
 func (s *Signer) Verifier() *Verifier { return &Verifier{key: s.key, own: s} }
 
 // Wipe overwrites the key. The session that made the signer calls it when it ends.
@@ -92,8 +70,7 @@ func (s *Signer) Wipe() {
 	defer s.secret.mu.Unlock()
 	if s.secret.key != nil {
 		clear(*s.secret.key)
-		clear(s.secret.own[:])
-		s.secret.key, s.secret.own = nil, nil
+		s.secret.key = nil
 	}
 }
 
@@ -135,9 +112,6 @@ func (v *Verifier) Verify(message, signature []byte) error {
 
 func (v *Verifier) holds(message, signature []byte) bool {
 	if v.own != nil {
-		if own := v.own.SignForSelf(message); own != nil && hmac.Equal(own, signature) {
-			return true
-		}
 		if again := v.own.Sign(message); again != nil {
 			return subtle.ConstantTimeCompare(again, signature) == 1
 		}

@@ -51,37 +51,6 @@ func TestSignVerify(t *testing.T) {
 	t.Run("signer that was wiped", func(t *testing.T) { check(t, own) })
 }
 
-// TestSignForSelf: only the signer itself takes it, only for that message, and not once it is
-// wiped.
-func TestSignForSelf(t *testing.T) {
-	s, other := must(NewSigner()), must(NewSigner())
-	message := []byte("assign task 7")
-	own := s.SignForSelf(message)
-	if err := s.Verifier().Verify(message, own); err != nil {
-		t.Errorf("its own verifier: %v", err)
-	}
-	flipped := append([]byte(nil), own...)
-	flipped[63] ^= 1
-	refuses := func(name string, v *Verifier, message, sig []byte) {
-		t.Helper()
-		if err := v.Verify(message, sig); !errors.Is(err, ErrSignature) {
-			t.Errorf("%s: Verify = %v, want ErrSignature", name, err)
-		}
-	}
-	refuses("its public key", must(NewVerifier(s.PublicKey())), message, own)
-	refuses("another signer", other.Verifier(), message, own)
-	refuses("what another one has signed for itself", s.Verifier(), message, other.SignForSelf(message))
-	refuses("another message", s.Verifier(), []byte("assign task 8"), own)
-	refuses("a flipped bit", s.Verifier(), message, flipped)
-	refuses("a part", s.Verifier(), message, own[:32])
-	v := s.Verifier()
-	s.Wipe()
-	refuses("a signer that was wiped", v, message, own)
-	if s.SignForSelf(message) != nil {
-		t.Error("a signer that was wiped signs for itself")
-	}
-}
-
 func TestNewVerifierRefuses(t *testing.T) {
 	good := must(NewSigner()).PublicKey()
 	account := must(nkeys.CreateAccount())
@@ -97,7 +66,7 @@ func TestNewVerifierRefuses(t *testing.T) {
 
 func TestWipe(t *testing.T) {
 	s := must(NewSigner())
-	key, own := *s.secret.key, s.secret.own
+	key := *s.secret.key
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -112,7 +81,7 @@ func TestWipe(t *testing.T) {
 	s.Wipe()
 	s.Wipe()
 	wg.Wait()
-	for _, b := range append(key, own[:]...) {
+	for _, b := range key {
 		if b != 0 {
 			t.Fatal("the key is still in memory")
 		}

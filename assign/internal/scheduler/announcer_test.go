@@ -21,9 +21,10 @@ type recorder struct {
 func (r *recorder) Send(subject, reply string, data []byte) {
 	r.sent = append(r.sent, &nats.Msg{Subject: subject, Reply: reply, Data: data})
 }
-func (r *recorder) MaxPayload() int { return r.most }
-func (r *recorder) Refresh()        {}
-func (r *recorder) Stop()           {}
+func (r *recorder) Hand(_, _ string, _ []byte) bool { return false } // no worker is beside it
+func (r *recorder) MaxPayload() int                 { return r.most }
+func (r *recorder) Refresh()                        {}
+func (r *recorder) Stop()                           {}
 
 // take is what was sent since it was called last.
 func (r *recorder) take() []*nats.Msg {

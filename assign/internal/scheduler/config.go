@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
@@ -16,4 +17,5 @@ type Config struct {
 	AnswerTimeout   time.Duration
 	Placement       tasks.Placement // nil for the default
 	Stream          stream.Options
+	Shortcut        *shortcut.Shortcut // to the worker of the same session
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
-// dispatcher sends signed frames to the workers.
+// dispatcher sends frames to the workers.
 type dispatcher struct {
 	*term
 	put      func(message any)
@@ -125,7 +125,7 @@ func (d *dispatcher) unsent(p *tasks.Assign, t *frame.Task) {
 	})
 }
 
-// send sends a frame in as many messages as its size needs, each signed.
+// send sends a frame in as many messages as its size needs.
 func (d *dispatcher) send(f *assignFrame) {
 	if !d.lead.Valid() {
 		return
@@ -135,11 +135,10 @@ func (d *dispatcher) send(f *assignFrame) {
 	most := d.out.MaxPayload()
 	var messages [][]byte
 	room := min(frameSize, most-record.Headroom)
-	sign := d.signs(p.Instance, p.Session)
 	for from := 0; from < len(f.list); {
 		to := f.fits(from, room)
-		message := frame.Seal(frame.EncodeAssign(&v, p.Low, f.list[from:to]), sign)
-		if len(message) <= most {
+		message := frame.EncodeAssign(&v, p.Low, f.list[from:to])
+		if len(message)+frame.SignatureSize <= most {
 			messages = append(messages, message)
 		} else { // submitted where messages may be larger
 			d.out.Refresh()
@@ -154,8 +153,18 @@ func (d *dispatcher) send(f *assignFrame) {
 		reply += "." + strconv.FormatInt(int64(n), 36)
 	}
 	for _, message := range messages {
-		d.out.Send(subject, reply, message)
+		d.deliver(&v, subject, reply, message)
 	}
+}
+
+// deliver sends a message of a frame: in memory to the worker of our own session if it is there,
+// else signed, over the connection.
+func (d *dispatcher) deliver(v *frame.Envelope, subject, reply string, message []byte) {
+	if v.Instance == d.host.Instance() && v.Session == d.host.Session() &&
+		d.out.Hand(subject, reply, frame.Seal(message, frame.Unsigned)) {
+		return
+	}
+	d.out.Send(subject, reply, frame.Seal(message, d.host.Signer().Sign))
 }
 
 func (d *dispatcher) envelope(epoch, term uint64, instance string, session, number uint64) frame.Envelope {
@@ -165,15 +174,6 @@ func (d *dispatcher) envelope(epoch, term uint64, instance string, session, numb
 	}
 }
 
-// signs is how a frame is signed. One for the worker of our own session needs no signature that
-// others can verify: those cost more than all else that the rules do for a task.
-func (d *dispatcher) signs(instance string, session uint64) func(message []byte) []byte {
-	if instance == d.host.Instance() && session == d.host.Session() {
-		return d.host.Signer().SignForSelf
-	}
-	return d.host.Signer().Sign
-}
-
 func (d *dispatcher) replyTo(session, frame uint64) string {
 	return d.inbox + strconv.FormatUint(session, 36) + "." + strconv.FormatUint(frame, 36)
 }
@@ -181,15 +181,14 @@ func (d *dispatcher) replyTo(session, frame uint64) string {
 // sync asks a worker which tasks it holds.
 func (d *dispatcher) sync(e tasks.Sync) {
 	v := d.envelope(e.Epoch, d.rules.Term(), e.Instance, e.Session, 0)
-	d.out.Send(d.work.Sync(e.Instance), d.replyTo(e.Session, 0),
-		frame.Seal(frame.EncodeSync(&v), d.signs(e.Instance, e.Session)))
+	d.deliver(&v, d.work.Sync(e.Instance), d.replyTo(e.Session, 0), frame.EncodeSync(&v))
 }
 
 // stop asks a worker to end an attempt.
 func (d *dispatcher) stop(e tasks.Stop) {
 	v := d.envelope(e.Epoch, e.Term, e.Instance, e.Session, 0)
 	message := frame.EncodeStop(&v, workers.StopOrder{ID: e.ID, Attempt: e.Attempt, Serial: e.Serial, Status: e.Status})
-	d.out.Send(d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), frame.Seal(message, d.signs(e.Instance, e.Session)))
+	d.deliver(&v, d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), message)
 }
 
 // forget drops the frame of a session that is dead.

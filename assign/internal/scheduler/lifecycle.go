@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/assign/internal/upkeep"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -15,7 +16,7 @@ import (
 // begin starts everything that gives the loop messages.
 func (s *scheduler) begin(ctx context.Context) error {
 	ctx, s.cancel = context.WithCancel(ctx)
-	out := natsconn.NewSender(s.conn, &s.wg)
+	out := s.cfg.Shortcut.Scheduler(s.host.Session(), natsconn.NewSender(s.conn, &s.wg))
 	writer, err := natskv.NewWriter(s.conn, s.stream)
 	s.assemble(out, writer)
 	if err != nil {
@@ -24,12 +25,17 @@ func (s *scheduler) begin(ctx context.Context) error {
 	s.payloads.run(ctx, s.conn, s.stream, &s.wg, s.put)
 	s.subs, err = natsconn.Subscribe(s.conn, map[string]nats.MsgHandler{
 		s.inbox + ">":      func(m *nats.Msg) { s.put(arrivedAnswer{m}) },
-		s.work.Report(">"): s.reports.arrive,
+		s.work.Report(">"): func(m *nats.Msg) { s.reports.arrive(m) }, // what is dropped is repeated
 		s.talk.Ctl():       s.queries.arrive,
 	})
 	if err != nil {
 		return fmt.Errorf("assign: %w", err)
 	}
+	s.leave = out.Join(shortcut.End{
+		Inbox:   s.inbox,
+		Answer:  func(m *nats.Msg) { s.put(arrivedAnswer{m}) },
+		Request: s.reports.arrive,
+	})
 	s.wg.Go(func() { natsconn.WatchDenials(ctx, s.conn, func(d *natskv.PermissionError) { s.put(d) }) })
 	s.wg.Go(func() { s.reader.run(ctx) })
 	s.wg.Go(func() { s.watchConnection(ctx) })
@@ -45,6 +51,7 @@ func (s *scheduler) begin(ctx context.Context) error {
 
 // end stops everything.
 func (s *scheduler) end() {
+	s.leave()
 	s.cancel()
 	s.out.Stop()
 	if s.writer != nil {

@@ -52,14 +52,16 @@ func newReports(t *term, l loop, out sender, p peers, w *writeQueue, g *gauges) 
 	return &reports{refusals: refusals{t, l.emit}, put: l.put, step: l.step, out: out, peers: p, writes: w, gauges: g}
 }
 
-// arrive runs in the connection's goroutine.
-func (r *reports) arrive(m *nats.Msg) {
+// arrive runs in the connection's goroutine, or in that of the worker of the same session. It
+// returns false if there is no room.
+func (r *reports) arrive(m *nats.Msg) bool {
 	size := int64(len(m.Data))
 	if r.unread.Add(size) > maxUnread {
 		r.unread.Add(-size)
-		return
+		return false
 	}
 	r.put(arrivedReport{m})
+	return true
 }
 
 // read notes that a report waits no longer.

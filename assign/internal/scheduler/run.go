@@ -33,6 +33,7 @@ func (s *scheduler) serve(ctx context.Context) error {
 	if err == nil {
 		err = s.run(ctx)
 	}
+	s.leave() // before the wait for the last write: nobody answers reports any more
 	if err == nil {
 		s.retire()
 		s.announceLast()

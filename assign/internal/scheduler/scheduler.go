@@ -55,6 +55,7 @@ type scheduler struct {
 
 	subs   []*nats.Subscription
 	cancel context.CancelFunc
+	leave  func()         // the worker of our session does not find us any more
 	wg     sync.WaitGroup // goroutines that end at once, or may hang in the connection
 }
 
@@ -76,7 +77,7 @@ func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term 
 }
 
 func newScheduler(t *term) *scheduler {
-	return &scheduler{term: t, in: mailbox.New[any](), cancel: func() {}}
+	return &scheduler{term: t, in: mailbox.New[any](), cancel: func() {}, leave: func() {}}
 }
 
 // assemble makes the parts, each one after the parts that it knows.

@@ -42,9 +42,10 @@ type loop struct {
 	emit func(e event.Event)  // gives the user's sinks an event, from any goroutine
 }
 
-// sender sends messages in order, without blocking. It is a *natsconn.Sender.
+// sender sends messages in order, without blocking. It is a *shortcut.Sender.
 type sender interface {
 	Send(subject, reply string, data []byte)
+	Hand(subject, reply string, data []byte) bool
 	MaxPayload() int
 	Refresh()
 	Stop()

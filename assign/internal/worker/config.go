@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/sealed"
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 )
 
@@ -14,8 +15,9 @@ type Config struct {
 	Labels          map[string]string
 	DrainTimeout    time.Duration
 	AnswerTimeout   time.Duration
-	MaxResult       int            // bytes
-	Unverified      bool           // signatures are not checked
-	Stream          stream.Options // of the object store for large outputs
-	Sealer          *sealed.Sealer // nil: nothing is sealed
+	MaxResult       int                // bytes
+	Unverified      bool               // signatures are not checked
+	Stream          stream.Options     // of the object store for large outputs
+	Sealer          *sealed.Sealer     // nil: nothing is sealed
+	Shortcut        *shortcut.Shortcut // to the scheduler of the same session, nil for none
 }

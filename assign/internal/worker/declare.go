@@ -99,13 +99,13 @@ func (s *worker) declare(now time.Time) {
 			From: &control.Sender{Instance: s.h.Instance(), Session: s.h.Session(), Epoch: s.verifier.epoch},
 		})
 		if err == nil {
-			s.out.Send(s.sub.Report(s.h.Instance()), s.outbox.inbox+declareMark+strconv.Itoa(i), data)
+			s.report(s.outbox.inbox+declareMark+strconv.Itoa(i), data)
 		}
 	}
 }
 
-// answerOf reads an answer to a declaration. It runs in the connection's goroutine. ok is false
-// for another message, and for the server's notice that nobody listens.
+// answerOf reads an answer to a declaration. ok is false for another message, and for the server's
+// notice that nobody listens.
 func (o *outbox) answerOf(m *nats.Msg) (a declarationAnswered, ok bool) {
 	number, is := strings.CutPrefix(m.Subject, o.inbox+declareMark)
 	if !is {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/fencing"
@@ -16,26 +15,26 @@ import (
 )
 
 // frame handles a frame. until is set if the frame has waited.
-func (s *worker) frame(m *nats.Msg, until time.Time) {
-	raw, v, verdict := s.verifier.check(m, s.out.MaxPayload())
+func (s *worker) frame(f arrivedFrame, until time.Time) {
+	raw, v, verdict := s.verifier.check(f, s.out.MaxPayload())
 	if verdict == frame.Later {
 		s.look()
-		raw, v, verdict = s.verifier.check(m, s.out.MaxPayload())
+		raw, v, verdict = s.verifier.check(f, s.out.MaxPayload())
 	}
 	if verdict == frame.Later {
-		s.park(m, until, frame.Later)
+		s.park(f, until, frame.Later)
 		return
 	}
 	if verdict == tasks.TooLarge {
 		s.out.Refresh()
 	}
 	if verdict != tasks.Accepted {
-		s.reject(m, v, verdict)
+		s.reject(f.m, v, verdict)
 		return
 	}
 	switch frame.FrameType(raw[1]) {
 	case frame.FrameAssign:
-		s.assigned(raw, m, until)
+		s.assigned(raw, f, until)
 	case frame.FrameStop:
 		_, told, err := frame.DecodeStop(raw)
 		if err != nil {
@@ -44,19 +43,19 @@ func (s *worker) frame(m *nats.Msg, until time.Time) {
 		}
 		s.telling.Heard()
 		s.step(told)
-		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number,
+		s.out.Send(f.m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number,
 			[]tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
 	case frame.FrameSync:
-		s.answerAll(m.Reply, s.confirmed(v.Epoch), frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+		s.answerAll(f.m.Reply, s.confirmed(v.Epoch), frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
 	default:
-		s.reject(m, v, tasks.Unsupported)
+		s.reject(f.m, v, tasks.Unsupported)
 	}
 }
 
 // assigned handles a frame of assignments that the verifier has accepted. until is set if the frame
 // has waited. Under an idle session nothing is begun: the frame waits for the beat that ends the
 // idling.
-func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
+func (s *worker) assigned(raw []byte, f arrivedFrame, until time.Time) {
 	v, low, list, err := frame.DecodeAssign(raw)
 	if err != nil {
 		s.rejected("", record.Malformed)
@@ -67,16 +66,16 @@ func (s *worker) assigned(raw []byte, m *nats.Msg, until time.Time) {
 		assignments[i] = list[i].Assignment
 	}
 	if !s.h.Trusted() {
-		s.reject(m, v, tasks.NotReady)
+		s.reject(f.m, v, tasks.NotReady)
 		return
 	}
 	if !s.closing && !s.wake() {
-		s.park(m, until, tasks.NotReady)
+		s.park(f, until, tasks.NotReady)
 		return
 	}
 	s.telling.Heard()
 	s.step(workers.Received{
-		Term: v.Term, Low: low, List: assignments, Ref: &reply{m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
+		Term: v.Term, Low: low, List: assignments, Ref: &reply{f.m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
 	})
 	i := 0
 	for _, e := range s.effects {
@@ -140,7 +139,7 @@ func (s *worker) unpark(now time.Time) {
 			s.parked = append(s.parked, p)
 			continue
 		}
-		s.frame(p.m, p.until)
+		s.frame(p.arrivedFrame, p.until)
 	}
 }
 

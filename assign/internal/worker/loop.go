@@ -19,8 +19,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
-// arrivedFrame is a frame of the scheduler.
-type arrivedFrame struct{ m *nats.Msg }
+// arrivedFrame is a frame of the scheduler. One from the scheduler of the same session may come in
+// memory.
+type arrivedFrame struct {
+	m        *nats.Msg
+	inMemory bool
+}
 
 // Run works until the lease of ctx has ended, or the session has been drained. A panic of the loop
 // ends the session, see guarded.
@@ -31,7 +35,8 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	var wg sync.WaitGroup
 	s := &worker{
 		cfg: cfg, sub: record.WorkOf(cfg.Namespace, h.BucketID()), handlers: handlers, session: session, ctx: ctx, h: h,
-		out: natsconn.NewSender(h.Conn(), &wg), in: mailbox.New[any](), runs: map[string]*execution{},
+		out: cfg.Shortcut.Worker(h.Session(), natsconn.NewSender(h.Conn(), &wg)),
+		in:  mailbox.New[any](), runs: map[string]*execution{},
 		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
 		telling: workers.NewTelling(tellAfter * cfg.AnswerTimeout), began: time.Now(),
 	}
@@ -50,9 +55,11 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	s.outbox = newOutbox(h.Conn().NewInbox() + ".")
 	subs, err := s.subscribe()
 	if err == nil {
+		leave := s.join()
 		wg.Go(s.watchdog)
 		wg.Go(func() { natsconn.WatchDenials(s.ctx, h.Conn(), func(d *natskv.PermissionError) { s.in.Put(d) }) })
 		err = s.guarded()
+		leave()
 		if s.busy && !s.stubborn {
 			h.Busy(false)
 		}
@@ -69,18 +76,10 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 
 func (s *worker) subscribe() ([]*nats.Subscription, error) {
 	me := s.h.Instance()
-	frame := s.hear(func(m *nats.Msg) any { return arrivedFrame{m} })
+	frame := s.hear(func(m *nats.Msg) any { return arrivedFrame{m: m} })
 	subs, err := natsconn.Subscribe(s.h.Conn(), map[string]nats.MsgHandler{
 		s.sub.Assign(me): frame, s.sub.Cancel(me): frame, s.sub.Sync(me): frame,
-		s.outbox.inbox + "*": s.hear(func(m *nats.Msg) any {
-			if a, ok := s.outbox.answerOf(m); ok {
-				return a
-			}
-			if c, ok := s.outbox.confirmation(m); ok {
-				return c
-			}
-			return s.outbox.answer(m)
-		}),
+		s.outbox.inbox + "*": s.hear(s.outbox.readAnswer),
 	})
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		err = taskerr.Permission(err)
@@ -150,7 +149,8 @@ func (s *worker) run() error {
 func (s *worker) take(m any) {
 	switch m := m.(type) {
 	case arrivedFrame:
-		s.frame(m.m, time.Time{})
+		s.unread.Add(-m.held())
+		s.frame(m, time.Time{})
 	case returned:
 		s.ended(m)
 	case progressed:

@@ -123,11 +123,23 @@ func (o *outbox) again(runs map[string]*execution) {
 	}
 }
 
-// answer reads an answer to a report. It runs in the connection's goroutine.
+// answer reads an answer to a report.
 func (o *outbox) answer(m *nats.Msg) acknowledged {
 	number, _ := strconv.ParseUint(strings.TrimPrefix(m.Subject, o.inbox), 36, 64) // 0 is not one of ours
 	stale, err := frame.DecodeSettled(m.Data)
 	return acknowledged{number, stale, err == nil}
+}
+
+// readAnswer reads a message that came to the inbox. It runs in the connection's goroutine, or in
+// that of the scheduler of the same session.
+func (o *outbox) readAnswer(m *nats.Msg) any {
+	if a, ok := o.answerOf(m); ok {
+		return a
+	}
+	if c, ok := o.confirmation(m); ok {
+		return c
+	}
+	return o.answer(m)
 }
 
 // acknowledge handles an answer and returns the results that were settled. Without a scheduler the

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/event"
@@ -53,7 +54,7 @@ func objectName(id string, a tasks.Attempt, try int) string {
 type objects struct {
 	cfg    Config
 	h      Host
-	out    *natsconn.Sender
+	out    *shortcut.Sender
 	opened atomic.Pointer[stream.ObjectStore]
 	missed atomic.Int64 // when the store was first found to be missing, Unix nanoseconds; 0 when it was there at last
 }

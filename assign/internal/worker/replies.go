@@ -14,15 +14,15 @@ import (
 
 // park keeps a frame for a moment, until its epoch is in view or the session is on short beats. A
 // dropped frame comes again only when the scheduler has waited for its answer in vain.
-func (s *worker) park(m *nats.Msg, until time.Time, why tasks.Verdict) {
+func (s *worker) park(f arrivedFrame, until time.Time, why tasks.Verdict) {
 	if until.IsZero() {
 		until = time.Now().Add(s.cfg.AnswerTimeout)
 		if len(s.parked) >= maxParked {
-			s.reject(m, frame.Envelope{}, why)
+			s.reject(f.m, frame.Envelope{}, why)
 			return
 		}
 	}
-	s.parked = append(s.parked, parked{m, until, why})
+	s.parked = append(s.parked, parked{f, until, why})
 }
 
 // reject counts a frame under its reason. It answers only a stale frame. Any other frame might be

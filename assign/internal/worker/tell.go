@@ -35,8 +35,8 @@ func (s *worker) confirmed(epoch uint64) string {
 	return s.outbox.inbox + confirmMark + strconv.FormatUint(epoch, 36)
 }
 
-// confirmation reads a confirmation. It runs in the connection's goroutine. ok is false for another
-// message, and for the server's notice that nobody listens.
+// confirmation reads a confirmation. ok is false for another message, and for the server's notice
+// that nobody listens.
 func (o *outbox) confirmation(m *nats.Msg) (c confirmed, ok bool) {
 	epoch, is := strings.CutPrefix(m.Subject, o.inbox+confirmMark)
 	if !is {

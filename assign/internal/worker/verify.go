@@ -3,8 +3,6 @@ package worker
 import (
 	"errors"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -59,11 +57,11 @@ func (g *frameVerifier) verifierOf(publicKey string) *fencing.Verifier {
 // audience. Expiry and replay are checked for each assignment, and so after the signature. Times in
 // a frame count from its arrival, because the clocks of two machines are not compared, and a frame
 // as a whole has no time to be late by.
-func (g *frameVerifier) check(m *nats.Msg, most int) (raw []byte, v frame.Envelope, verdict tasks.Verdict) {
-	if len(m.Data) > most {
+func (g *frameVerifier) check(f arrivedFrame, most int) (raw []byte, v frame.Envelope, verdict tasks.Verdict) {
+	if len(f.m.Data) > most {
 		return nil, v, tasks.TooLarge
 	}
-	raw, signature, err := frame.Open(m.Data)
+	raw, signature, err := frame.Open(f.m.Data)
 	if err == nil {
 		v, _, err = frame.DecodeEnvelope(raw)
 	}
@@ -74,7 +72,8 @@ func (g *frameVerifier) check(m *nats.Msg, most int) (raw []byte, v frame.Envelo
 		return nil, v, tasks.Forged
 	}
 	us := g.addressee()
-	if verdict := us.Judge(&v, func() bool { return g.signed(raw, signature) }); verdict != tasks.Accepted {
+	believed := func() bool { return f.inMemory && g.leads() || g.signed(raw, signature) }
+	if verdict := us.Judge(&v, believed); verdict != tasks.Accepted {
 		return nil, v, verdict
 	}
 	return raw, v, tasks.Accepted
@@ -86,6 +85,10 @@ func (g *frameVerifier) addressee() frame.Addressee {
 		Open: g.open,
 	}
 }
+
+// leads reports whether the leader in view is our own session. Then a frame that has not left the
+// process needs no signature: only the holder of the term could have made it.
+func (g *frameVerifier) leads() bool { return g.epoch > 0 && g.key == g.own.PublicKey() }
 
 // signed reports whether a frame is signed with the key of the leader in view.
 func (g *frameVerifier) signed(frame, signature []byte) bool {

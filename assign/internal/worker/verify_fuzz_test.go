@@ -60,13 +60,13 @@ func TestGateRefusesDamagedFrames(t *testing.T) {
 	tried := 0
 	refuse := func(what string, b []byte) {
 		t.Helper()
-		_, _, verdict := g.check(&nats.Msg{Data: b}, gateMost)
+		_, _, verdict := g.check(arrivedFrame{m: &nats.Msg{Data: b}}, gateMost)
 		if tried++; verdict == tasks.Accepted {
 			t.Errorf("%s: accepted: %x", what, b)
 		}
 	}
 	for i, whole := range frames {
-		if _, _, verdict := g.check(&nats.Msg{Data: whole}, gateMost); verdict != tasks.Accepted {
+		if _, _, verdict := g.check(arrivedFrame{m: &nats.Msg{Data: whole}}, gateMost); verdict != tasks.Accepted {
 			t.Fatalf("frame %d as it was signed: %v", i, verdict)
 		}
 		for bit := range 8 * len(whole) {
@@ -102,7 +102,7 @@ func FuzzGate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		verdict := tasks.Accepted
 		most := 256<<10 + 64*uint64(len(b))
-		if heap.Took(most, func() { _, _, verdict = g.check(&nats.Msg{Data: b}, gateMost) }) > most {
+		if heap.Took(most, func() { _, _, verdict = g.check(arrivedFrame{m: &nats.Msg{Data: b}}, gateMost) }) > most {
 			t.Errorf("more than %d bytes for a frame of %d", most, len(b))
 		}
 		genuine := false

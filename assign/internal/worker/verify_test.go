@@ -11,9 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// TestOwnFrames: what the leader has signed for itself is taken by the worker of its own session
-// alone, and only if nothing in it was changed.
-func TestOwnFrames(t *testing.T) {
+// TestFramesInMemory: a frame without a signature is taken if it has not left the process, and our
+// own session leads at its epoch. All else is checked as in any other frame.
+func TestFramesInMemory(t *testing.T) {
 	leader, err := fencing.NewSigner()
 	if err != nil {
 		t.Fatal(err)
@@ -23,24 +23,28 @@ func TestOwnFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := frame.Envelope{Namespace: "ns", Role: "r", Epoch: 10, Term: 10, Instance: "w", Session: 5}
-	data := frame.Seal(frame.EncodeSync(&good), leader.SignForSelf)
-	changed := append([]byte(nil), data...)
-	changed[len(changed)-1] ^= 1
+	late, early, other, former := good, good, good, good
+	late.Epoch, late.Term, early.Epoch, other.Namespace, former.Session = 9, 9, 11, "other", 4
 	for _, c := range []struct {
-		data []byte
-		own  *fencing.Signer
-		want tasks.Verdict
+		name     string
+		envelope frame.Envelope
+		own      *fencing.Signer
+		inMemory bool
+		want     tasks.Verdict
 	}{
-		{data, leader, tasks.Accepted},
-		{data, stranger, tasks.Forged},
-		{changed, leader, tasks.Forged},
-		{frame.Seal(frame.EncodeSync(&good), stranger.SignForSelf), leader, tasks.Forged},
-		{frame.Seal(frame.EncodeSync(&good), stranger.SignForSelf), stranger, tasks.Forged}, // it does not lead
+		{"in memory", good, leader, true, tasks.Accepted},
+		{"over the server", good, leader, false, tasks.Forged},
+		{"in memory, while another session leads", good, stranger, true, tasks.Forged},
+		{"of a former epoch", late, leader, true, tasks.StaleEpoch},
+		{"of an epoch that is not in view", early, leader, true, frame.Later},
+		{"of another namespace", other, leader, true, tasks.Foreign},
+		{"for a former session", former, leader, true, tasks.Foreign},
 	} {
 		g := frameVerifier{namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: c.own}
 		g.see(election.RoleInfo{Leader: "w", Epoch: 10, Revision: 10, PublicKey: leader.PublicKey()})
-		if _, _, got := g.check(&nats.Msg{Data: c.data}, 1000); got != c.want {
-			t.Errorf("%v, want %v", got, c.want)
+		data := frame.Seal(frame.EncodeSync(&c.envelope), frame.Unsigned)
+		if _, _, got := g.check(arrivedFrame{&nats.Msg{Data: data}, c.inMemory}, 1000); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -108,7 +112,7 @@ func TestGate(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&g)
 			}
-			if _, _, got := g.check(&nats.Msg{Data: tt.data}, 1000); got != tt.want {
+			if _, _, got := g.check(arrivedFrame{m: &nats.Msg{Data: tt.data}}, 1000); got != tt.want {
 				t.Errorf("%s, the session that leads being %s: %v, want %v", tt.name, signer, got, tt.want)
 			}
 		}

@@ -6,13 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/shortcut"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
-	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
@@ -27,7 +25,7 @@ type worker struct {
 	session  *election.Session
 	ctx      context.Context // of the lease
 	h        Host
-	out      *natsconn.Sender
+	out      *shortcut.Sender
 	in       *mailbox.Mailbox[any] // bounded by what the scheduler may have unanswered, and by the slots
 
 	machine  *workers.Worker
@@ -50,6 +48,8 @@ type worker struct {
 	offered      bool   // our record names the namespace, and the watch has shown it
 	closing      bool   // the session is: nothing is begun any more
 	alive        atomic.Int64
+	unread       atomic.Int64 // bytes of frames in memory that wait for the loop
+	tried        uint64       // the epoch for which the permission to report was tried
 }
 
 const (
@@ -148,7 +148,7 @@ func (s *worker) meta() event.Meta { return s.h.Meta() }
 // parked is a frame that waits: for the view to catch up (tasks.Later), or for a short beat
 // (tasks.NotReady).
 type parked struct {
-	m     *nats.Msg
+	arrivedFrame
 	until time.Time
 	why   tasks.Verdict
 }
@@ -173,7 +173,7 @@ func (s *worker) send(now time.Time) {
 		if number == 0 {
 			return
 		}
-		s.out.Send(s.sub.Report(s.h.Instance()), o.inbox+strconv.FormatUint(number, 36),
+		s.report(o.inbox+strconv.FormatUint(number, 36),
 			frame.EncodeReport(s.h.Instance(), s.h.Session(), s.verifier.epoch, list))
 	}
 }

@@ -19,17 +19,24 @@ type Envelope struct {
 	Number    uint64
 }
 
-const signatureSize = 64
+// SignatureSize is how many bytes Seal appends.
+const SignatureSize = 64
 
 // Seal appends a signature to a frame that an Encode function returned.
 func Seal(frame []byte, sign func([]byte) []byte) []byte { return append(frame, sign(frame)...) }
 
+// Unsigned stands for the signature of a frame that does not leave the process. It verifies with no
+// key.
+func Unsigned([]byte) []byte { return unsigned[:] }
+
+var unsigned [SignatureSize]byte
+
 // Open splits a frame into what was signed and the signature.
 func Open(sealed []byte) (frame, signature []byte, err error) {
-	if len(sealed) < signatureSize+2 {
+	if len(sealed) < SignatureSize+2 {
 		return nil, nil, ErrFrame
 	}
-	at := len(sealed) - signatureSize
+	at := len(sealed) - SignatureSize
 	return sealed[:at:at], sealed[at:], nil
 }
 
@@ -65,7 +72,7 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) +
 			len(list[i].Payload) + len(list[i].Saved)
 	}
-	e := newEncoder(FrameAssign, room+128+signatureSize)
+	e := newEncoder(FrameAssign, room+128+SignatureSize)
 	e.envelope(v)
 	e.number(low)
 	e.number(uint64(len(list)))
@@ -128,7 +135,7 @@ func milliseconds(n int64) time.Duration {
 
 // EncodeStop makes the frame of a Stop, as its worker is told it. The term is the envelope's.
 func EncodeStop(v *Envelope, t workers.StopOrder) []byte {
-	e := newEncoder(FrameStop, 160+len(t.ID)+signatureSize)
+	e := newEncoder(FrameStop, 160+len(t.ID)+SignatureSize)
 	e.envelope(v)
 	e.text(t.ID)
 	e.attempt(t.Attempt)
@@ -153,7 +160,7 @@ func DecodeStop(frame []byte) (v Envelope, t workers.StopOrder, err error) {
 
 // EncodeSync makes the frame of a Sync.
 func EncodeSync(v *Envelope) []byte {
-	e := newEncoder(FrameSync, 160+signatureSize)
+	e := newEncoder(FrameSync, 160+SignatureSize)
 	e.envelope(v)
 	return e.b
 }
