@@ -129,12 +129,26 @@ func (m *Machine) madeRoom() {
 
 // isFull reports whether a member is known to lead as many roles as it may.
 func (m *Machine) isFull(p *PeerView) bool {
-	return p.Member != nil && p.Member.MaxRoles > 0 && len(p.Holds) >= p.Member.MaxRoles
+	if p.Member == nil || p.Member.MaxRoles == 0 || len(p.Holds) < p.Member.MaxRoles {
+		return false
+	}
+	led := 0
+	for _, held := range p.Holds {
+		if ledBy(p, held) {
+			led++
+		}
+	}
+	return led >= p.Member.MaxRoles
 }
+
+// ledBy reports whether a member leads a role that it holds. One that an earlier session of it
+// holds it leads no longer: nobody does, for as long as nobody may, as while the role is paused.
+func ledBy(p *PeerView, held *RoleView) bool { return held.Role.Session == p.Session() }
 
 // wouldDecline reports whether a member, as we see it, would not take a role of ours.
 func (m *Machine) wouldDecline(r *role, p *PeerView) bool {
 	return m.isFull(p) || slices.ContainsFunc(p.Holds, func(held *RoleView) bool {
-		return slices.Contains(r.apart, held.Name) || p.Member != nil && slices.Contains(p.Member.Apart[held.Name], r.Name)
+		return ledBy(p, held) &&
+			(slices.Contains(r.apart, held.Name) || p.Member != nil && slices.Contains(p.Member.Apart[held.Name], r.Name))
 	})
 }

@@ -123,7 +123,7 @@ func (m *Machine) tryMove(g *spreadGroup, move spread.Move) *record.Instant {
 // loadOf is how many roles of a group a member leads, or is about to be given by us.
 func (m *Machine) loadOf(g *spreadGroup, p *PeerView) (n int) {
 	for _, rv := range p.Holds {
-		if said, ok := p.Member.Candidacy(rv.Name); ok && said.Group == g.name && rv.Role.Session == p.Session() {
+		if said, ok := p.Member.Candidacy(rv.Name); ok && said.Group == g.name && ledBy(p, rv) {
 			n++
 		}
 	}

@@ -182,3 +182,32 @@ func TestLooksAgainAtOneThatWouldDecline(t *testing.T) {
 		t.Errorf("asked %v, though it has room", asked)
 	}
 }
+
+// TestRolesOfAnEarlierSessionFillNobody: a candidate of a better zone may lead one role, and one
+// that is paused names its earlier session still. It leads none, and is offered ours: also when the
+// two are to be apart.
+func TestRolesOfAnEarlierSessionFillNobody(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		role := RoleConfig{Zones: []string{"one", "two"}, FailBack: time.Second}
+		if apart {
+			role.Apart = []string{"x"}
+		}
+		g := inZone(t, "two", role)
+		b := candidate("b")
+		g.joins(b, 0, record.Candidacy{})
+		former := g.m.view.Peer(b).Session()
+		g.sees(record.RoleKey("x"), record.Role{V: 1, ID: "b", Session: former, Token: "x", TTLms: 120_000})
+		g.sees(record.LeaseKey(b), record.Lease{V: 1, Session: former, State: record.Killed, By: "c"})
+		g.joins(b, 0, record.Candidacy{})
+		m := record.Member{V: 1, Session: g.m.view.Peer(b).Session(), MaxRoles: 1}
+		if apart {
+			m.MaxRoles = 0
+		}
+		m.Roles = record.CandidaciesOf(map[string]record.Candidacy{"r": {Tier: 2, Priority: 2 << 20, Eligible: true}})
+		g.sees(record.MemberKey(b), m)
+		g.run(20*time.Second, nil)
+		if asked := g.asked(); !slices.ContainsFunc(asked, func(a Ask) bool { return a.Instance == "b" }) {
+			t.Errorf("apart %v: asked %v, though it leads nothing", apart, asked)
+		}
+	}
+}
