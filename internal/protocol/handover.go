@@ -71,7 +71,10 @@ func (m *Machine) outranks(r *role, p *PeerView, said *record.Candidacy) (yes bo
 		return false, view.Never
 	}
 	since, ok := r.term.present.Since(p.Peer.Instance)
-	if !ok {
+	switch {
+	case !ok && said.Eligible && p.Belongs(): // it is silent; that it is heard again is not told
+		return false, m.now.Observer.Add(m.cfg.TTL)
+	case !ok:
 		return false, view.Never
 	}
 	due = since.Add(backsOf(&r.Role).Wait(r.failBack))

@@ -24,7 +24,26 @@ var spreadsInZones = mutants.Test{
 	Run: "^TestZonesAndSpread$", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
 }
 
+// silencesZones is the test of candidates that are silent when they are to get a role.
+var silencesZones = mutants.Test{
+	Run: "^TestZonesAfterSilence$", Args: []string{"-sim.schedules", "1200", "-test.timeout", "20m"}, Says: says,
+}
+
+// countsInZones is the test of what fills a member.
+var countsInZones = mutants.Test{
+	Below: beside.Below, Run: "^TestRolesOfAnEarlierSessionFillNobody$", Args: beside.Args, Says: beside.Says,
+}
+
 var zones = []mutants.Mutant{
+	{Name: "roles of an earlier session fill a member", By: &countsInZones, Edits: []mutants.Edit{
+		{"\t\tif ledBy(p, held) {\n\t\t\tled++\n", "\t\tif ledBy(p, held) || true {\n\t\t\tled++\n"},
+	}},
+	{Name: "roles of an earlier session are apart from others", By: &countsInZones, Edits: []mutants.Edit{
+		{"return ledBy(p, held) &&", "return true &&"},
+	}},
+	{Name: "a better zone that was silent is not looked at again", By: &silencesZones, Edits: []mutants.Edit{
+		{"return false, m.now.Observer.Add(m.cfg.TTL)", "return false, view.Never"},
+	}},
 	{Name: "balance goes to any zone", By: &spreadsInZones, Edits: []mutants.Edit{
 		{"p.stay = !over", "p.stay = false"},
 	}},
