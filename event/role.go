@@ -85,13 +85,19 @@ type LeaderChanged struct {
 	Epoch uint64
 }
 
-// RoleVacant reports that nobody holds the role.
+// RoleVacant reports that the record of the role has come to say that nobody holds it: the leader
+// has given it up, somebody has evicted the leader, or the record was removed.
+//
+// When the session of a leader has ended, the record continues to name it until the next claim.
+// Then [LeaderChanged] tells without a leader, and RoleVacant follows only if nobody claims the
+// role for the longest TTL of the bucket and a member gives it up.
 type RoleVacant struct {
 	Meta
 	Role string
-	// By is the instance that vacated the role, or the instance whose session ended; "" if unknown.
+	// By is the instance that has held the role, "" if that is not known.
 	By string
-	// Reason is why the role is vacant, as the record or the end of the session says.
+	// Reason is why the role is vacant, as the record says; "session ended" for one that a member has
+	// given up for a leader whose session had ended.
 	Reason string
 	// Epoch is that of the term that ended so, the last one if it was rotated; 0 if this process has
 	// not seen that term.
