@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -175,6 +176,18 @@ func (c *Cluster) Front(i int) *Proxy { return c.fronts[i] }
 // paths between a pair carries their traffic, so put a fault on both. A fault stays until Heal,
 // even when servers are partitioned, go down or come back.
 func (c *Cluster) Route(from, to int) *Proxy { return c.routes[from][to] }
+
+// Stretch delays everything between any two servers by d one way, as if each of them was at another
+// site. It stays through partitions; 0 ends it.
+func (c *Cluster) Stretch(d time.Duration) {
+	for i := range c.routes {
+		for j := range c.routes[i] {
+			if i != j {
+				c.routes[i][j].Delay(d)
+			}
+		}
+	}
+}
 
 // Shutdown stops all servers, closes the proxies and links, and removes a temporary directory. It
 // returns when all of that has ended.

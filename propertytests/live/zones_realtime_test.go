@@ -3,6 +3,7 @@
 package live_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -18,23 +19,80 @@ import (
 // not before, after twice that time when it has not lasted, and stays away from a drained zone.
 func TestRealtimeZones(t *testing.T) {
 	t.Parallel() // it waits, nearly all the time
-	playEach(t, "a zone cut off, back and drained", zonesAcross)
+	playEach(t, zonesPlayed, func(t *testing.T, _ int, all *counts) { zonesAcross(t, superclusterZones(t), all) })
 }
 
-func zonesAcross(t *testing.T, _ int, all *counts) {
-	const after = 2500 * time.Millisecond
+// TestRealtimeZonesStretched: the same where the zones are the sites of one cluster, each with a
+// server and a replica of the bucket, and everything between two of them takes a while. The zone
+// that is cut off has a minority of the replicas.
+func TestRealtimeZonesStretched(t *testing.T) {
+	t.Parallel() // it waits, nearly all the time
+	playEach(t, zonesPlayed, func(t *testing.T, _ int, all *counts) { zonesAcross(t, stretchedZones(t), all) })
+}
+
+const zonesPlayed = "a zone cut off, back and drained"
+
+// superclusterZones are a cluster for each zone. The bucket is in the first.
+func superclusterZones(t *testing.T) [3]site {
 	s := natstest.Supercluster(t, natsrun.SuperclusterOptions{Clusters: []natsrun.ClusterSize{
 		{Name: "east", Size: 1}, {Name: "west", Size: 1}, {Name: "south", Size: 1},
 	}})
-	nc := natstest.Connect(t, s.Cluster(0))
 	cfg := natskv.Config{Bucket: bucketAcross, Place: natskv.Place{Cluster: "east"}}
-	if _, err := natskv.Create(t.Context(), nc, cfg); err != nil {
+	if _, err := natskv.Create(t.Context(), natstest.Connect(t, s.Cluster(0)), cfg); err != nil {
 		t.Fatal(err)
 	}
-	way, opened := gateways{s, 0, 1}, time.Now()
-	a := acrossZones(t, election.RoleConfig{Zones: []string{"west", "south"}, FailBackAfter: after},
-		site{name: "east", network: s.Cluster(0)}, site{name: "west", network: s.Cluster(1), way: way},
-		site{name: "south", network: s.Cluster(2), way: gateways{s, 0, 2}})
+	return [3]site{
+		{name: "east", network: s.Cluster(0)},
+		{name: "west", network: s.Cluster(1), way: gateways{s, 0, 1}},
+		{name: "south", network: s.Cluster(2), way: gateways{s, 0, 2}},
+	}
+}
+
+// between is how long everything takes from one site of a stretched cluster to another, one way.
+const between = 10 * time.Millisecond
+
+// stretchedZones are a server of one cluster for each zone. The first leads the bucket.
+func stretchedZones(t *testing.T) (zones [3]site) {
+	c := natstest.Cluster(t)
+	c.Stretch(between)
+	nc := natstest.Connect(t, c.Server(0))
+	if _, err := natskv.Create(t.Context(), nc, natskv.Config{Bucket: bucketAcross, Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for at, ok := c.LeaderOf("KV_" + bucketAcross); !ok || at != 0; at, ok = c.LeaderOf("KV_" + bucketAcross) {
+		if err := c.WaitStream(ctx, "KV_"+bucketAcross); err != nil {
+			t.Fatal(err)
+		}
+		if at, ok := c.LeaderOf("KV_" + bucketAcross); ok && at != 0 {
+			_, _, _ = c.MoveLeader(ctx, "KV_"+bucketAcross) // tried again
+		}
+	}
+	for i, name := range []string{"east", "west", "south"} {
+		zones[i] = site{name: name, network: c.Server(i), way: stretch{c, i}}
+	}
+	return zones
+}
+
+// stretch is the way from a server of a stretched cluster to the others.
+type stretch struct {
+	c  *natsrun.Cluster
+	at int
+}
+
+func (s stretch) Cut()                  { _ = s.c.Partition([]int{s.at}) } // there is that server
+func (s stretch) Delay(d time.Duration) { s.c.Stretch(d) }
+func (s stretch) Heal() {
+	s.c.HealPartition()
+	s.c.Stretch(between)
+}
+
+// zonesAcross plays a cycle at three sites: east, which has the bucket, west and south.
+func zonesAcross(t *testing.T, sites [3]site, all *counts) {
+	const after = 3500 * time.Millisecond // longer than a fail-over takes
+	way, opened := sites[1].way, time.Now()
+	a := acrossZones(t, election.RoleConfig{Zones: []string{"west", "south"}, FailBackAfter: after}, sites[:]...)
 	in := func(zone string, since uint64) leading {
 		return a.led(zone+" leads", func(l leading) bool { return l.at == zone && l.Epoch() > since })
 	}

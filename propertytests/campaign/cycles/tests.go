@@ -50,6 +50,7 @@ var tests = []test{
 	{"TestRealtimeClusterClockSteps", elections},
 	{"TestTasksProcessesOnCluster", tasks},
 	{"TestRealtimeZones", elections},
+	{"TestRealtimeZonesStretched", elections},
 }
 
 // matching are the tests whose name matches.
