@@ -59,6 +59,9 @@ var (
 		Below: []string{"assign/internal/scheduler"}, Run: "^TestReadAlong$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
+	tiedTerms = &mutants.Test{
+		Below: []string{"election"}, Run: "^TestWhile", Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
+	}
 	wiped        = driverTest("^TestWorkerWithoutRecordsReruns$")
 	severalSites = driverTest("^TestEachSubmissionRunsOnceInItsDomain$")
 )
@@ -73,6 +76,14 @@ func driverTest(run string) *mutants.Test {
 var taskMutants = mutants.Suite{
 	Below: []string{"assign", "election", "fencing", "internal"}, Record: "mutants.csv",
 	Mutants: []mutants.Mutant{
+		{
+			Name: "a term is valid though the one that it depends on is not", By: tiedTerms,
+			Edits: []mutants.Edit{{" && (t.under == nil || t.under.Valid())", ""}},
+		},
+		{
+			Name: "another session is not told of the deadline", By: tiedTerms,
+			Edits: []mutants.Edit{{"term, until = t.id, t.until()", "term, until = t.id, record.Instant(1<<62)"}},
+		},
 		{
 			Name: "a tick is stored without its mark", By: acrossFailovers,
 			Edits: []mutants.Edit{{
