@@ -45,6 +45,20 @@ func leftOut(packages []pkg, seed string, lately []string) (names []string, err 
 	return names, nil
 }
 
+// playsAny reports whether a package has a test that is not among those left out.
+func playsAny(p pkg, skip []string) (bool, error) {
+	for _, file := range p.tests() {
+		tests, err := testsIn(filepath.Join(p.Dir, file))
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(tests, func(name string) bool { return !slices.Contains(skip, name) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // drawn reports whether a seed draws a test. It is always the same for one seed, and with other
 // seeds each test has its turn.
 func drawn(seed, name string) bool {

@@ -42,6 +42,12 @@ func TestEachTestHasItsTurn(t *testing.T) {
 		if n := len(left); n < len(all)*(oneOf-1)/oneOf-25 || n > len(all)*(oneOf-1)/oneOf+25 {
 			t.Errorf("seed %d leaves out %d of %d", seed, n, len(all))
 		}
+		if plays, err := playsAny(packages[0], left); err != nil || !plays {
+			t.Errorf("seed %d plays none, %v", seed, err)
+		}
+	}
+	if plays, err := playsAny(packages[0], append(all[:len(all):len(all)], "TestNew")); err != nil || plays {
+		t.Errorf("all are left out, and some are played, %v", err)
 	}
 	for _, name := range all[1:] {
 		if n := turns[name]; n < seeds/oneOf/2 {

@@ -18,7 +18,8 @@ import (
 // them, and other tests have the same goroutines do less.
 //
 // A commit plays a part of the tests, which its hash draws, and those of files that the last
-// commits have changed. With RACE=all it plays all of them.
+// commits have changed. With RACE=all it plays all of them. A package of which it plays none is not
+// built.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
@@ -34,17 +35,24 @@ func races(ctx context.Context) ([]step, error) {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	skip := unracedTests
+	packages = slices.DeleteFunc(packages, func(p pkg) bool { return !slices.Contains(names, p.ImportPath) })
 	if os.Getenv("RACE") != "all" {
 		lately, err := changed(ctx, ".", recent)
 		if err != nil {
 			return nil, err
 		}
-		packages = slices.DeleteFunc(packages, func(p pkg) bool { return !slices.Contains(names, p.ImportPath) })
 		others, err := leftOut(packages, commit(ctx), lately)
 		if err != nil {
 			return nil, err
 		}
 		skip = slices.Concat(skip, others)
+	}
+	for _, p := range packages {
+		if plays, err := playsAny(p, skip); err != nil {
+			return nil, err
+		} else if !plays {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == p.ImportPath })
+		}
 	}
 	return []step{
 		{line: test + "-race -short -skip ^(" + strings.Join(skip, "|") + ")$ " + strings.Join(names, " ")},
@@ -55,12 +63,14 @@ func races(ctx context.Context) ([]step, error) {
 // unraced are folders that the race stage leaves out, although their code is concurrent. Most tests
 // of the first five start programs, which are built without the detector. The simulations play
 // schedules side by side, each in a world of its own: a few of them show that nothing is shared.
-// The rest is what tests stand on, which the tests of the other packages run under the detector,
-// and permissions, which are about what the server allows.
+// The next are what tests stand on, which the tests of the other packages run under the detector,
+// and permissions, which are about what the server allows. The rest starts no goroutine, in its
+// code or in its tests, but those that read files side by side.
 var unraced = []string{
 	"bench", "cmd", "examples", "internal/check", "propertytests/campaign", "propertytests/model",
 	"internal/natsrun", "internal/natstest", "propertytests/live/elections", "propertytests/live/permissions",
 	"propertytests/live/tasks",
+	"assign/internal/record", "assign/internal/sealed", "assign/keyring", "deploy/grafana", "internal/findings",
 }
 
 // unracedTests are tests that the race stage leaves out: the first compares texts, and storms of
