@@ -3,7 +3,6 @@ package roles
 import (
 	"errors"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,12 +21,19 @@ type reports struct {
 }
 
 // before puts the log in front of the user's sinks, so that the line of an event is above the lines
-// that a sink writes.
-func (r *reports) before(sinks []event.Sink) []event.Sink {
-	if r.log == nil {
-		return sinks
+// that a sink writes. All of them hear why there is no connection.
+func (r *reports) before(sinks []event.Sink) (all []event.Sink) {
+	if r.log != nil {
+		all = append(all, event.Sink(r))
 	}
-	return slices.Insert(slices.Clone(sinks), 0, event.Sink(r))
+	for _, s := range sinks {
+		if s == nil {
+			all = append(all, nil) // the session refuses it
+			continue
+		}
+		all = append(all, event.SinkFunc(func(e event.Event) { s.Observe(r.explained(e)) }))
+	}
+	return all
 }
 
 // Observe logs an event.
@@ -35,6 +41,7 @@ func (r *reports) Observe(e event.Event) { r.log.Observe(r.explained(e)) }
 
 // unreached notes why an attempt to connect failed. The connection itself does not report that.
 func (r *reports) unreached(err error) {
+	err = certified(err)
 	r.away.Store(&err)
 	select {
 	case r.told <- struct{}{}:

@@ -1,14 +1,11 @@
 package roles
 
 import (
-	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -51,9 +48,9 @@ func (s *servers) watch(ctx context.Context) {
 		case time.Now().Before(due):
 			continue
 		}
-		if !s.answers(ctx, nc) {
+		if err := s.answers(ctx, nc); err != nil {
 			if !told && ctx.Err() == nil {
-				s.report("move to a server of the list", errUnreachable)
+				s.report("move to a server of the list", fmt.Errorf("%w: %w", errUnreachable, certified(err)))
 			}
 			told = true
 		} else {
@@ -78,45 +75,19 @@ func (s *servers) place() (nc *nats.Conn, ours string, gone, settled bool) {
 	return nc, ours, !contains(s.listed, ours), slices.Equal(s.proven, s.listed)
 }
 
-// answers reports whether a server of the list answers.
-func (s *servers) answers(ctx context.Context, nc *nats.Conn) bool {
+// answers looks whether a server of the list answers. The error is that of the last one that does
+// not.
+func (s *servers) answers(ctx context.Context, nc *nats.Conn) (err error) {
 	s.mu.Lock()
 	all := s.order(s.listed)
 	s.mu.Unlock()
 	for _, address := range all[:min(len(all), mostProbes)] {
 		if ctx.Err() != nil {
-			return false
+			return ctx.Err()
 		}
-		if greets(ctx, nc, address) {
-			return true
+		if err = greets(ctx, nc, address); err == nil {
+			return nil
 		}
 	}
-	return false
-}
-
-// greets reports whether a server can be reached, and speaks as a NATS server does if that can be
-// heard without a handshake.
-func greets(ctx context.Context, nc *nats.Conn, address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	var conn net.Conn
-	if nc.Opts.CustomDialer != nil {
-		conn, err = nc.Opts.CustomDialer.Dial("tcp", u.Host)
-	} else {
-		conn, err = (&net.Dialer{Timeout: nc.Opts.Timeout}).DialContext(ctx, "tcp", u.Host)
-	}
-	if err != nil {
-		return false
-	}
-	defer func() { _ = conn.Close() }() // nothing was written
-	if strings.HasPrefix(u.Scheme, "ws") || nc.Opts.TLSHandshakeFirst {
-		return true
-	}
-	if err := conn.SetReadDeadline(time.Now().Add(nc.Opts.Timeout)); err != nil {
-		return false
-	}
-	word, err := bufio.NewReaderSize(conn, 16).Peek(len("INFO "))
-	return err == nil && string(word) == "INFO "
+	return err
 }

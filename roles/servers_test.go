@@ -117,6 +117,17 @@ func fifty(w *work) (all []roles.Role) {
 	return all
 }
 
+// keepsTerms replaces all servers, and fails the test if one of n terms ends.
+func keepsTerms(t *testing.T, w *work, n int, replace func()) {
+	t.Helper()
+	for range n {
+		receive(t, "a role is led", w.began)
+	}
+	replace()
+	none(t, "a term has ended", w.ended)
+	none(t, "a term has begun", w.began)
+}
+
 // TestServersReplacedOneByOne: while all servers are replaced, those that are killed at once
 // included, no term is lost.
 func TestServersReplacedOneByOne(t *testing.T) {
@@ -125,29 +136,26 @@ func TestServersReplacedOneByOne(t *testing.T) {
 		a := start(t, s, "a", fifty(w), found(h, l, ""))
 		list := []string{"n0", "n1", "n2"}
 		l.finds(list...)
-		for range 50 {
-			receive(t, "a leads", w.began)
-		}
-		for i := 3; i < 9; i++ {
-			old := list[0]
-			list = append(slices.Clone(list[1:]), fmt.Sprintf("n%d", i))
-			l.finds(list...)
-			was := h.at()
-			if i%2 == 0 {
-				h.kill(old) // as it leaves the list
+		keepsTerms(t, w, 50, func() {
+			for i := 3; i < 9; i++ {
+				old := list[0]
+				list = append(slices.Clone(list[1:]), fmt.Sprintf("n%d", i))
+				l.finds(list...)
+				was := h.at()
+				if i%2 == 0 {
+					h.kill(old) // as it leaves the list
+				}
+				time.Sleep(29 * time.Second)
+				if i%2 == 1 && h.at() != was {
+					t.Errorf("the connection has moved from %s to %s within 29 s", was, h.at())
+				}
+				time.Sleep(6 * time.Second)
+				if !slices.Contains(list, h.at()) {
+					t.Errorf("connected to %s, want one of %v", h.at(), list)
+				}
+				h.kill(old)
 			}
-			time.Sleep(29 * time.Second)
-			if i%2 == 1 && h.at() != was {
-				t.Errorf("the connection has moved from %s to %s within 29 s", was, h.at())
-			}
-			time.Sleep(6 * time.Second)
-			if !slices.Contains(list, h.at()) {
-				t.Errorf("connected to %s, want one of %v", h.at(), list)
-			}
-			h.kill(old)
-		}
-		none(t, "a term has ended", w.ended)
-		none(t, "a term has begun", w.began)
+		})
 		if err := a.end(); err != nil {
 			t.Error(err)
 		}

@@ -283,7 +283,8 @@ var decoders = map[string]string{
 
 	"roles/Config.validateConnection": "FuzzURL",
 	"roles/plain":                     "it drops the package name that begins one of our errors, and decodes nothing",
-	"roles/greets":                    "it reads five bytes, and net/url the address that the list names",
+	"roles/greets":                    "net/url reads the address that the list names",
+	"roles/greeting":                  "it reads a line of at most 64 KiB, and encoding/json one flag of it",
 
 	"kube/controllerruntime/internal/apiserver/build/build": "it reads a go.mod that the go command has downloaded",
 }
