@@ -76,6 +76,9 @@ func (e *evenness) saw(w *world, c *commit) {
 		}
 		return
 	}
+	if c.entry.Role.Reason == protocol.ConditionEnded.String() { // the next term is one like any other
+		delete(w.even.moved, c.entry.Name)
+	}
 	if c.entry.Role.Reason == protocol.Balanced.String() {
 		w.Counts.Moves++
 		w.checkRest(c)
@@ -138,6 +141,9 @@ func (w *world) uneven() string {
 
 // unequal compares the loads of members that differ in nothing, by what runs.
 func (w *world) unequal() string {
+	if w.plan.Depending != 0 { // they differ in what they wait for
+		return ""
+	}
 	loads := map[*process]int{}
 	for _, p := range w.members {
 		if m := p.plan; m.Without != 0 || m.MaxRoles != 0 || m.Capacity > 1 || slices.Max(m.Priorities) > 0 || w.plan.Apart {
@@ -179,7 +185,8 @@ func (p *process) leads() (n int) {
 // unplaced reports whether all who could lead a role lead as many as they may.
 func (w *world) unplaced(role string) bool {
 	return w.even != nil && !slices.ContainsFunc(w.members, func(p *process) bool {
-		return p.alive && p.joined[role] && !p.barred(role) && (p.plan.MaxRoles == 0 || p.leads() < p.plan.MaxRoles)
+		return p.alive && p.joined[role] && !p.barred(role) && !p.waits(role) &&
+			(p.plan.MaxRoles == 0 || p.leads() < p.plan.MaxRoles)
 	})
 }
 
