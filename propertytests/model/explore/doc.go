@@ -41,10 +41,10 @@
 // first takeover is further away than a million states. So some configurations begin where the
 // leader has crashed, or is paused, for almost a TTL. And each search counts the states that have
 // what the rules are about (landmarks.go in elections and tasks): a killed session, another leader,
-// work of a deposed one, an overtaken write; a deposed scheduler that continues, a task that
-// outlives its scheduler, frames and reports that come late. All configurations of elections
-// together have to come by all of theirs, some of them each by itself, and so have those of tasks
-// together.
+// work of a deposed one, an overtaken write, a role that is moved for the sake of balance; a
+// deposed scheduler that continues, a task that outlives its scheduler, frames and reports that
+// come late. All configurations of elections together have to come by all of theirs, some of them
+// each by itself, and so have those of tasks together.
 //
 // # Liveness
 //
@@ -55,10 +55,10 @@
 //
 // # Symmetry
 //
-// Members of one configuration can change places: of those that are alike the one with the smaller
-// fingerprint is looked at first. Two that look alike but differ in what refers to them may be
-// counted twice. Members of different priority, roles, tasks, and the workers of tasks are not
-// interchanged.
+// Members of one configuration can change places, but where roles are spread, which are dealt out
+// by names: of those that are alike the one with the smaller fingerprint is looked at first. Two
+// that look alike but differ in what refers to them may be counted twice. Members of different
+// priority, roles, tasks, and the workers of tasks are not interchanged.
 //
 // # What is sound, and what is not looked at
 //

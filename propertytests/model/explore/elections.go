@@ -42,7 +42,7 @@ func with(c elections.Config, change func(*elections.Config)) elections.Config {
 
 // Elections are the configurations of elections that are searched.
 func Elections() []elections.Config {
-	return slices.Concat(alone(), together(), finite(), repeated())
+	return slices.Concat(alone(), together(), spread(), finite(), repeated())
 }
 
 // alone are two members and one role.
@@ -191,6 +191,25 @@ func repeated() []elections.Config {
 		}),
 		with(base("repeated records", 2, 1, 2), func(c *elections.Config) {
 			c.Most = most{elections.RepeatWatch: 2, elections.LagWatch: 1, elections.StallWatch: 1, elections.Evict: 1}
+		}),
+	}
+}
+
+// spread are roles that are spread. Where members join late, the first one leads both roles, and
+// gives one away.
+func spread() []elections.Config {
+	late := func(n int) func(*elections.Config) {
+		return func(c *elections.Config) { c.Spread, c.Late = true, n }
+	}
+	return []elections.Config{
+		with(base("two roles, spread", 2, 2, 1), late(0)),
+		with(base("two roles, spread, two faults", 2, 2, 2), late(0)),
+		with(base("three members, two roles, spread", 3, 2, 1), late(0)),
+		with(base("two roles, spread, a member joins", 2, 2, 0), late(1)),
+		with(base("two roles, spread, a member joins, any fault", 2, 2, 1), late(1)),
+		with(base("three members, two roles, spread, two join", 3, 2, 0), late(2)),
+		with(base("two roles, spread, one for each member", 2, 2, 1), func(c *elections.Config) {
+			c.Spread, c.MaxRoles = true, 1
 		}),
 	}
 }

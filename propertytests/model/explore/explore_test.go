@@ -27,6 +27,7 @@ var (
 var whole = []string{
 	"one task", "undisturbed",
 	"three members, the leader is gone", "three members, two roles, the leader is gone",
+	"two roles, spread, a member joins",
 }
 
 // ending are configurations so narrow that a long run comes to the end of them, each with the

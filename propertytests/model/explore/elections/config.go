@@ -28,6 +28,8 @@ type Config struct {
 	Priorities []int // by member; equal ones are left out
 	Takeover   bool
 	Undrained  bool // roles are given away although work has not returned
+	Spread     bool // the roles are spread over the members
+	MaxRoles   int  // how many a member leads at most
 
 	// Crashed begins where the first member, who leads, has crashed, and Paused where it is paused: so
 	// many units after that as Silent says, or, if that is 0, where its session was ended and its
@@ -112,8 +114,9 @@ func (c *Config) priority(i int) int {
 	return 0
 }
 
-// alike reports whether two members can change places.
-func (c *Config) alike(i, j int) bool { return c.priority(i) == c.priority(j) }
+// alike reports whether two members can change places. Roles that are spread are dealt out by the
+// names of members, so none can then.
+func (c *Config) alike(i, j int) bool { return !c.Spread && c.priority(i) == c.priority(j) }
 
 func (c *Config) machine(i int, newID func() string) protocol.Config {
 	units := func(n int) time.Duration { return time.Duration(n) * unit }
@@ -121,7 +124,7 @@ func (c *Config) machine(i int, newID func() string) protocol.Config {
 		Instance: instance(i), Class: record.Candidate, Key: "key",
 		TTL: units(c.TTL), Heartbeat: units(c.Heartbeat), OpTimeout: units(c.OpTimeout), Margin: units(c.Margin),
 		Grace: units(c.TTL), Delta: units(c.Delta), Drain: units(c.Drain), CoolDown: units(c.CoolDown),
-		Rotation: units(c.Rotation), MaxTTL: units(c.MaxTTL), IdleFactor: max(c.IdleFactor, 1),
+		Rotation: units(c.Rotation), MaxRoles: c.MaxRoles, MaxTTL: units(c.MaxTTL), IdleFactor: max(c.IdleFactor, 1),
 		NewID: newID, Rand: func() float64 { return 0.5 },
 	}
 }

@@ -173,7 +173,9 @@ func (x *Model) hand(w *World, i int, s stimulus, next *wire, tell *story) error
 		case protocol.EndTerm:
 			next.drains = append(next.drains, drain{role: uint8(roleIndex(e.Role)), term: e.Term})
 		case protocol.Ask:
-			next.asks = append(next.asks, ask{role: uint8(roleIndex(e.Request.Role)), to: uint8(member(e.Instance))})
+			next.asks = append(next.asks, ask{
+				role: uint8(roleIndex(e.Request.Role)), to: uint8(member(e.Instance)), balance: e.Request.Balance,
+			})
 		case protocol.Done:
 			x.reply(w, e)
 		case protocol.Ended:

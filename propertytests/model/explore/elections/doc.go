@@ -54,6 +54,7 @@
 //	E2  epochs of a role rise, and each is granted to the writer of its record
 //	E4  terms of a role take turns within a process
 //	E7  no role is given away whose work still runs
+//	E9  no process begins to lead more roles than it may
 //	I1  whose session is killed has stopped to believe in it, or had said that it is idle and holds a role, or is ended
 //	    by the next process of its name; nobody who says that it is idle begins to lead
 //
@@ -65,10 +66,11 @@
 //
 // Both scales of a clock are one here: a suspended machine is a matter for the simulation, as are
 // lost connections that the driver notices, health checks, proofs, duplicate ids, records that
-// cannot be read, a store that loses what it has acknowledged or expires a marker, and members of
-// other lease times. A watch that does not deliver keeps four entries of what was overwritten.
-// Revisions, beats and tokens are names, see package snapshot; the fields that do not count are
-// listed in rules.go, each with the reason.
+// cannot be read, weights, zones, roles that are to be apart, and that loads come to be even (the
+// simulation looks at these), a store that loses what it has acknowledged or expires a marker, and
+// members of other lease times. A watch that does not deliver keeps four entries of what was
+// overwritten. Revisions, beats and tokens are names, see package snapshot; the fields that do not
+// count are listed in rules.go, each with the reason.
 //
 // # Coarse
 //

@@ -1,6 +1,9 @@
 package elections
 
-import "github.com/rolemanager/rolemanager/internal/protocol/record"
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol"
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
 
 // A search of elections has to pass these states.
 const (
@@ -8,13 +11,14 @@ const (
 	otherLeader           // a role is held by another session than when the search began
 	deposedWork           // a term's work still runs, and since the search began the role was given to another one
 	overtakenWrite        // a write is on its way whose condition does not hold any more
+	balanced              // since the search began a role was given away for the sake of balance
 )
 
 // Landmarks are the names of these.
 func (*Model) Landmarks() []string {
 	return []string{
 		"with a killed session", "with another leader", "with work of a deposed leader",
-		"with an overtaken write",
+		"with an overtaken write", "with a role that is moved for the sake of balance",
 	}
 }
 
@@ -29,6 +33,8 @@ func (x *Model) At(w World) (at uint32) {
 		case e.Kind == record.KindRole && !e.Role.Vacant && x.led(c.key) &&
 			e.Role.Session != x.begun.newest(c.key).entry.Role.Session:
 			at |= 1 << otherLeader
+		case e.Kind == record.KindRole && e.Role.Vacant && e.Role.Reason == protocol.Balanced.String():
+			at |= 1 << balanced
 		}
 	}
 	for r, epoch := range w.bucket.granted[:x.cfg.Roles] {

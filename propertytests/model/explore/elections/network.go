@@ -81,7 +81,7 @@ func (x *Model) carryAsk(w *World, i, n int, arrives bool, tell *story) error {
 	}
 	to := int(a.to)
 	if a.late { // nobody awaits its answer
-		s := stimulus{kind: asked, role: a.role, from: uint8(i), repeated: true}
+		s := stimulus{kind: asked, role: a.role, from: uint8(i), repeated: true, balance: a.balance}
 		next.asks = append(next.asks[:n], next.asks[n+1:]...)
 		w.wires[i] = x.keepWire(i, next)
 		if !w.procs[to].hears() {
@@ -96,7 +96,7 @@ func (x *Model) carryAsk(w *World, i, n int, arrives bool, tell *story) error {
 	}
 	a.stage = askHeard
 	w.wires[i] = x.keepWire(i, next)
-	return x.hand(w, to, stimulus{kind: asked, role: a.role, from: uint8(i)}, nil, tell)
+	return x.hand(w, to, stimulus{kind: asked, role: a.role, from: uint8(i), balance: a.balance}, nil, tell)
 }
 
 // carryControl brings a request to the process it is for.

@@ -21,6 +21,9 @@ func (x *Model) note(i int, q *memberState, e protocol.Effect) error {
 			return fmt.Errorf("E4: %s begins a term of %s before the work of the last one has drained", who, e.Role)
 		}
 		*k = roleWork{term: e.Epoch, epoch: e.Epoch, leading: true}
+		if n := q.works(); x.cfg.MaxRoles > 0 && n > x.cfg.MaxRoles {
+			return fmt.Errorf("E9: %s leads %d roles, and may lead %d", who, n, x.cfg.MaxRoles)
+		}
 	case protocol.EndTerm:
 		k := &q.work[roleIndex(e.Role)]
 		if !k.leading || k.term != e.Term {

@@ -52,6 +52,16 @@ func (p *memberState) leads(role int) bool {
 	return p.m != nil && p.work[role].leading && p.now < p.until
 }
 
+// works is for how many roles a process leads, or still works.
+func (p *memberState) works() (n int) {
+	for _, k := range p.work {
+		if k.leading || k.runs() {
+			n++
+		}
+	}
+	return n
+}
+
 // stimulus is one event for a machine. Two that are equal are the same to the same process.
 type stimulus struct {
 	kind     stimulusKind
@@ -66,6 +76,7 @@ type stimulus struct {
 	from     uint8
 	ok       bool
 	repeated bool
+	balance  bool // asked for its sake
 }
 
 type stimulusKind uint8
@@ -175,7 +186,7 @@ func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 		q.work[s.role].drained = true
 		return []protocol.Event{protocol.Drained{Role: role, Term: s.term}}
 	case asked:
-		req := protocol.Request{ID: "ask", Op: protocol.OpReady, Role: role}
+		req := protocol.Request{ID: "ask", Op: protocol.OpReady, Role: role, Balance: s.balance}
 		return []protocol.Event{protocol.Asked{ID: question(int(s.from), int(s.role), s.repeated), Request: req}}
 	case answered:
 		return []protocol.Event{protocol.Answered{Role: role, Target: instance(int(s.from)), OK: s.ok}}
@@ -190,7 +201,7 @@ func (x *Model) events(q *memberState, s stimulus) (all []protocol.Event) {
 		for n := range x.cfg.Roles {
 			all = append(all, protocol.Join{Role: protocol.RoleConfig{
 				Name: roleName(n), Priority: int32(x.cfg.priority(int(x.owner))), Takeover: x.cfg.Takeover,
-				VacateUndrained: x.cfg.Undrained,
+				VacateUndrained: x.cfg.Undrained, Spread: x.cfg.Spread,
 			}})
 		}
 	}

@@ -44,6 +44,12 @@ var omitted = map[string]string{
 	"Lease.By":      "a text for people",
 	"Machine.share": "asked only behind eight others",
 
+	"Picture.seat":  "follows from Picture.Peers",
+	"Picture.lists": "says what Picture.Group says, or is read again",
+	"Picture.said":  "goes with Picture.lists",
+	"Picture.known": "follows from Picture.Names and Picture.lists",
+	"Picture.wants": "follows from Picture.lists",
+
 	"peerNotes.woken": "decides only what is told to another process, which is lost here",
 }
 
@@ -61,10 +67,15 @@ var counters = map[string]snapshot.Class{
 }
 
 func newRules(c *Config) *snapshot.Rules {
+	var steady []snapshot.Class
+	if c.Spread { // no members change places
+		steady = []snapshot.Class{snapshot.Member}
+	}
 	return &snapshot.Rules{
+		Steady:  steady,
 		Frozen:  []reflect.Type{reflect.TypeFor[record.Member]()}, // never changed once decoded or sent
 		Omitted: omitted, Apart: apart, Fields: counters,
-		Clipped: map[string]int{"retry.failures": 11},
+		Clipped: map[string]int{"retry.failures": 11, "refusals.times": 6},
 		Types:   map[reflect.Type]snapshot.Class{reflect.TypeFor[protocol.WriteID](): snapshot.Write},
 		Instant: reflect.TypeFor[record.Instant](),
 		Horizon: int64(time.Duration(max(c.MaxTTL, c.Drain)+2) * unit),

@@ -69,6 +69,8 @@ type ask struct {
 	stage askStage
 	ok    bool
 	late  bool // it is a repetition: a question whose answer nobody awaits, or one more answer
+
+	balance bool // it asks for the sake of balance
 }
 
 type askStage uint8
@@ -230,6 +232,7 @@ func (x *Model) lookWire(i int, l *wire) {
 		w.Word(uint64(a.role)<<16 | uint64(a.stage)<<8)
 		w.Flag(a.ok)
 		w.Flag(a.late)
+		w.Flag(a.balance)
 		w.Name(snapshot.Name{Class: snapshot.Member, Value: uint64(a.to)})
 	}
 	w.Word(uint64(len(l.controls)))

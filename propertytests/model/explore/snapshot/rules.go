@@ -53,6 +53,8 @@ type Rules struct {
 	// Number and Text find names among the other numbers and texts.
 	Number func(uint64) (Name, bool)
 	Text   func(string) (Name, bool)
+	// Steady are the classes whose names are the same in all states, so that they have an order.
+	Steady []Class
 	// Hooks look at values of a type in their own way, and at the fields by the given function.
 	Hooks map[reflect.Type]Hook
 }
