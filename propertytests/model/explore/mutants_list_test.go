@@ -127,10 +127,6 @@ var electionMutants = []mutants.Mutant{
 	{Name: "no cap", By: inElections("two roles, spread, one for each member"), Edits: []mutants.Edit{
 		{"if m.cfg.MaxRoles == 0 || m.load(r) < m.cfg.MaxRoles {", "if m.cfg.MaxRoles >= 0 {"},
 	}},
-	{
-		Name: "a claim on its way leaves room for another one", By: inElections("two roles, spread, one for each member"),
-		Edits: []mutants.Edit{{"n := m.active.len() + m.claims.len()", "n := m.active.len()"}},
-	},
 	{Name: "a rotation is not adopted", By: inElections("rotation"), Edits: []mutants.Edit{
 		{"t.epoch, t.token, t.rotating = r.Revision, t.rotating, \"\"", "t.epoch, t.rotating = r.Revision, \"\""},
 	}},
