@@ -14,12 +14,16 @@ const (
 	balanced              // since the search began a role was given away for the sake of balance
 )
 
-// Landmarks are the names of these.
-func (*Model) Landmarks() []string {
-	return []string{
+// Landmarks are the names of these. Only a search of spread roles has to pass the last one.
+func (x *Model) Landmarks() []string {
+	all := []string{
 		"with a killed session", "with another leader", "with work of a deposed leader",
-		"with an overtaken write", "with a role that is moved for the sake of balance",
+		"with an overtaken write",
 	}
+	if x.cfg.Spread {
+		all = append(all, "with a role that is moved for the sake of balance")
+	}
+	return all
 }
 
 // At says which of them a world has.
