@@ -3,6 +3,7 @@ package elect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -67,14 +68,19 @@ type Peer struct {
 	Short bool
 	// Guard means that a process may have a guard.
 	Guard bool
+	// Locks means that a candidate is the guard of the program that leads, and does nothing else.
+	Locks bool
 }
 
 // Peers are all of them, this library first.
 var Peers = []Peer{rolemanagerPeer, aliAssarPeer, choriaPeer, etcdPeer, clientGoPeer}
 
+// Guarded are those that show what a guard changes.
+var Guarded = append(slices.Clone(Peers), consulPeer)
+
 // ByName finds one.
 func ByName(name string) (Peer, error) {
-	for _, p := range Peers {
+	for _, p := range Guarded {
 		if p.Name == name {
 			return p, nil
 		}

@@ -88,6 +88,14 @@ func Serve(ctx context.Context, text json.RawMessage, l *proc.Line) (proc.Calls,
 			defer cancel()
 			return nil, c.Resign(ctx, r.Role)
 		},
+		"leader": func(context.Context, json.RawMessage) (any, error) {
+			for _, c := range all {
+				if guard, is := c.(interface{ Leader() int }); is {
+					return guard.Leader(), nil
+				}
+			}
+			return 0, nil
+		},
 		"rejoin": func(ctx context.Context, args json.RawMessage) (any, error) {
 			var r Resign
 			if err := json.Unmarshal(args, &r); err != nil {

@@ -32,9 +32,9 @@ func (r *Run) About(chosen func(job, peer string) bool) {
 		note(kind, "", "server", d.Version)
 		note(kind, mode(synced), "store", d.Settings)
 	}
-	for _, p := range elect.Peers {
+	for _, p := range elect.Guarded {
 		does := func(j Election) bool { return chosen(j.Name, p.Name) }
-		if slices.ContainsFunc(slices.Concat(Elections, Synced, Guards), does) {
+		if !p.Locks && slices.ContainsFunc(slices.Concat(Elections, Synced), does) || slices.ContainsFunc(Guards, does) {
 			version(p.Name, p.Module)
 			store(p.Store, slices.ContainsFunc(Synced, does))
 			for _, ttl := range ttls(p) {

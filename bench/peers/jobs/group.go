@@ -71,7 +71,7 @@ func (g *group) join(ctx context.Context, m manner) (*member, error) {
 		c.Instances = append(c.Instances, instance(x.name, i))
 	}
 	kind := elect.Kind
-	if m.guard {
+	if m.guard && !g.peer.Locks {
 		kind = elect.GuardedKind
 	}
 	child, err := proc.Start(kind, c, g.hear(x.name))
@@ -83,7 +83,7 @@ func (g *group) join(ctx context.Context, m manner) (*member, error) {
 	}
 	x.Child = child
 	g.members[x.name] = x
-	if m.guard {
+	if m.guard && !g.peer.Locks {
 		return x, x.Call(ctx, "pid", nil, &x.pid)
 	}
 	return x, nil
@@ -98,6 +98,11 @@ func (x *member) stand(ctx context.Context, from, to int) error {
 
 // kill ends a process as a crash does.
 func (g *group) kill(x *member) (at int64) {
+	if g.peer.Locks {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = x.Call(ctx, "leader", nil, &x.pid) // 0 if it has ended
+	}
 	if x.pid != 0 {
 		at = x.Crash(x.pid)
 	} else {

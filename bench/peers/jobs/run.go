@@ -110,11 +110,19 @@ var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}, {"rer
 
 // Elect does the jobs of elections that are chosen, one peer after the other.
 func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
-	for _, j := range slices.Concat(Elections, Synced, Guards) {
+	do := func(j Election, p elect.Peer) {
+		if ctx.Err() == nil && chosen(j.Name, p.Name) {
+			r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
+		}
+	}
+	for _, j := range slices.Concat(Elections, Synced) {
 		for _, p := range elect.Peers {
-			if ctx.Err() == nil && chosen(j.Name, p.Name) {
-				r.attempt(j.Name, p.Name, func() error { return j.Do(ctx, r, p) })
-			}
+			do(j, p)
+		}
+	}
+	for _, j := range Guards {
+		for _, p := range elect.Guarded {
+			do(j, p)
 		}
 	}
 }

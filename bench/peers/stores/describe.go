@@ -27,6 +27,9 @@ func Describe(kind string, synced bool) Description {
 		return Description{figures.Version("go.etcd.io/etcd/server/v3"), fmt.Sprintf("unsafe-no-fsync %t", !synced)}
 	case "kube":
 		return Description{"a minimal API server, of " + figures.Version("k8s.io/api"), "in memory"}
+	case "consul":
+		version, _, _ := strings.Cut(said(ConsulProgram()), "\n")
+		return Description{version, "one server, in memory"}
 	case "redis":
 		return Description{
 			said(exec.LookPath("redis-server")),

@@ -6,6 +6,7 @@
 //	kube       a minimal API server that knows Leases only          HTTP requests and answers
 //	redis      redis-server, from the system                        no traffic is counted
 //	postgres   PostgreSQL, from the system                          no traffic is counted
+//	consul     consul, from the system or ROLEMANAGER_CONSUL        no traffic is counted
 //
 // Every store has two modes. In both, what is acknowledged has been given to the system, so it
 // outlives the server's process.
@@ -17,7 +18,7 @@
 //
 // So a power failure takes nothing from a synced store, and from a buffered one what the system had
 // not written; PostgreSQL's whole database may then be damaged, its handbook says. The minimal API
-// server keeps nothing at all. Describe says what a store was run with.
+// server and consul keep nothing at all. Describe says what a store was run with.
 //
 // ErrMissing is the error of a server that this machine does not have; install.sh installs those
 // from Debian.

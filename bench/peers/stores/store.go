@@ -45,6 +45,8 @@ func Start(kind string, synced bool) (Store, error) {
 		return startRedis(synced)
 	case "postgres":
 		return startPostgres(synced)
+	case "consul":
+		return startConsul()
 	}
 	return nil, fmt.Errorf("stores: no kind %q", kind)
 }
