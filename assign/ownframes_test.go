@@ -2,7 +2,10 @@ package assign_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -110,6 +113,42 @@ func TestTwoSchedulersOfOneSession(t *testing.T) {
 		a.close(t)
 		<-term
 	})
+}
+
+// TestAWorkerBesideItsSchedulerThatIsDenied is told of, although nothing that it does needs the
+// permission before another process leads. It works meanwhile if it may listen.
+func TestAWorkerBesideItsSchedulerThatIsDenied(t *testing.T) {
+	for subject, listens := range map[string]bool{".work.assign.a": false, ".work.sync.a": false, ".report.a": true} {
+		t.Run(subject, func(t *testing.T) {
+			publish, subscribe := []string(nil), []string{said + subject}
+			if listens {
+				publish, subscribe = subscribe, nil
+			}
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				ran := newTally()
+				a := newNode(t, s, "a", doubling(t, "a", ran))
+				leader(t, a)
+				p, err := assign.Submit(t.Context(), rootClient(t, s), double, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				natstest.Eventually(t, "a fault that names the subject", time.Minute, func() (bool, string) {
+					all := faultsOf(a, election.ErrPermission)
+					return len(all) > 0 && strings.Contains(all[0].Err.Error(), subject), fmt.Sprint(all)
+				})
+				if !listens {
+					newNode(t, rooted{s}, "w", doubling(t, "w", ran), workerOnly)
+				}
+				if out, err := p.Wait(within(t, time.Minute)); out != 2 || err != nil {
+					t.Error(out, err)
+				}
+				if by := ran.by["a"] > 0; by != listens {
+					t.Errorf("ran: %v", ran.by)
+				}
+			}, denying(publish, subscribe))
+		})
+	}
 }
 
 // run submits a task and waits for it.
