@@ -72,6 +72,8 @@ type guardian struct {
 
 	cmd     *exec.Cmd
 	family  *offspring.Family
+	first   <-chan offspring.End // nil before the command runs, and when its end was reported
+	none    <-chan struct{}      // nil until then: both may be ready at once, and the end is reported first
 	present order
 	armed   bool // there is an order
 	termed  bool
@@ -79,8 +81,6 @@ type guardian struct {
 }
 
 func (g *guardian) attend() {
-	var first <-chan offspring.End
-	var none <-chan struct{}
 	for {
 		wait := time.NewTimer(untilDue(g.clock.Holder(), g.present, g.armed, g.termed, g.killed))
 		select {
@@ -97,21 +97,21 @@ func (g *guardian) attend() {
 				if !g.armed && !g.start() {
 					return
 				}
-				g.armed, first, none = true, g.family.First, g.family.None
+				g.armed = true
 			default: // rolectl is gone, and its lease will end
 				now := g.clock.Holder()
 				g.present.Term = min(g.present.Term, now)
 				g.present.Kill = min(g.present.Kill, now.Add(g.present.Stop))
 				g.orders = nil
 			}
-		case e := <-first:
-			first = nil
+		case e := <-g.first:
+			g.first, g.none = nil, g.family.None
 			if e.Left {
 				g.say(leaves, e.Code)
 			} else {
 				g.say(ended, e.Code)
 			}
-		case <-none:
+		case <-g.none:
 			return
 		case <-wait.C:
 		}
@@ -142,6 +142,7 @@ func (g *guardian) start() bool {
 	}
 	g.say(started, 0)
 	g.family = follow(g.cmd, os.Getpid())
+	g.first = g.family.First
 	return true
 }
 

@@ -5,6 +5,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -43,6 +44,31 @@ func TestStoppedBeforeItRuns(t *testing.T) {
 	}, lease)
 	if err != nil || result != (Result{Code: 128 + int(syscall.SIGTERM)}) {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// TestAGuardReportsTheEnd: a guard that learns at once that the command has ended and that nobody
+// is left reports the end, and then leaves.
+func TestAGuardReportsTheEnd(t *testing.T) {
+	for range 20 { // without an order, each time is a matter of chance
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, none := make(chan offspring.End, 1), make(chan struct{})
+		first <- offspring.End{Code: 7}
+		close(none)
+		g := guardian{
+			clock: clock.System(), reports: theirs, orders: make(chan order), armed: true, first: first,
+			family: &offspring.Family{First: first, None: none},
+		}
+		g.present.Term, g.present.Kill = clock.System().Holder().Add(time.Hour), clock.System().Holder().Add(time.Hour)
+		g.attend()
+		theirs.Close()
+		if said, err := io.ReadAll(ours); err != nil || string(said) != string([]byte{ended, 7}) {
+			t.Errorf("it says %v, %v", said, err)
+		}
+		ours.Close()
 	}
 }
 
