@@ -10,6 +10,7 @@
 //	fencing/sqlite    a SQL row that refuses a former leader; a module of its own, for its database driver
 //	postgres          the same on PostgreSQL, where several write at a time; a module of its own, too
 //	datacenters       three sites, each with a leader of its own, and one leader of all
+//	leader-service    several pods, and a Service that leads to the one that leads
 //	groups            a group of up to 100,000 tasks, while its processes are killed
 //	multi-role        all of it together, with faults
 package examples

@@ -32,6 +32,7 @@ func TestPrograms(t *testing.T) {
 func TestSmall(t *testing.T) {
 	for _, path := range []string{
 		"singleton", "tasks", "worker-only", "fencing", "fencing/sqlite", "postgres", "shards", "cron", "kubernetes",
+		"leader-service",
 	} {
 		text, err := os.ReadFile(filepath.Join(path, "main.go"))
 		if err != nil {

@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"debug/elf"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,7 +53,7 @@ func TestImage(t *testing.T) {
 	dev := exec.Command(filepath.Join(root, "rolectl"), "dev", "--port", "0", "--worker=false")
 	url := starts(t, dev)("nats://")
 	app := exec.Command(entry[0], entry[1:]...)
-	app.Env = []string{"NATS_URL=" + url}
+	app.Env = append(inPod(t, root), "NATS_URL="+url)
 	app.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 	if os.Getuid() != 0 { // in a namespace, where it may change its root
 		app.SysProcAttr = &syscall.SysProcAttr{
@@ -66,6 +70,32 @@ func TestImage(t *testing.T) {
 	says("stopped leading scheduler")
 	if err := app.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// inPod gives the program a service account, and the environment of a pod. The API server takes
+// nothing, and the program leads nevertheless.
+func inPod(t *testing.T, root string) (env []string) {
+	t.Helper()
+	api := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(api.Close)
+	account := filepath.Join(root, "var", "run", "secrets", "kubernetes.io", "serviceaccount")
+	if err := os.MkdirAll(account, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
+	for name, text := range map[string]string{"token": "t", "ca.crt": string(authority), "namespace": "prod"} {
+		if err := os.WriteFile(filepath.Join(account, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, port, err := net.SplitHostPort(api.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port, "LISTEN=127.0.0.1:0",
+		"POD_NAME=scheduler-0", "POD_IP=10.0.0.1",
 	}
 }
 
