@@ -29,6 +29,7 @@ type journal struct {
 	steps   int           // of the work of planner
 	epoch   uint64        // of the last one
 	late    int           // those by a former leader
+	stray   int           // those by a process that did not lead its site
 	changed chan struct{} // closed, and replaced, when a term begins or ends
 }
 
@@ -39,7 +40,7 @@ func (j *journal) now() time.Duration { return time.Since(j.start) }
 type lead = func(context.Context, *election.Term) error
 
 // keep wraps the work of a role, and writes down when it begins and ends.
-func (j *journal) keep(p process, work lead) lead {
+func (j *journal) keep(p *process, work lead) lead {
 	return func(ctx context.Context, e *election.Term) error {
 		t := &term{role: e.Role(), site: p.site, id: p.id, epoch: e.Epoch()}
 		j.change(func() { t.from, j.terms = j.now(), append(j.terms, t) })
@@ -58,13 +59,16 @@ func (j *journal) change(do func()) {
 	j.changed = make(chan struct{})
 }
 
-// step counts a step of the work of planner.
-func (j *journal) step(epoch uint64) {
+// step counts a step of the work of planner. It is stray if its process did not lead its site.
+func (j *journal) step(epoch uint64, stray bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.steps++
 	if epoch < j.epoch {
 		j.late++
+	}
+	if stray {
+		j.stray++
 	}
 	j.epoch = max(j.epoch, epoch)
 }

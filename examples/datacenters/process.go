@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
@@ -22,12 +25,13 @@ type process struct {
 	zones    []string // all sites, the best one first
 	url      string   // of a server of the site
 	journal  *journal
+	own      atomic.Pointer[election.Term] // the last one of the site
 }
 
-// run takes part in the role of the site, which is named after it. The bucket is at the site, so a
-// leader is there whatever happens to the way to the others.
-func (p process) run(ctx context.Context) error {
-	m, err := roles.New(
+// run takes part in the role of the site, which is named after it, and in that of all sites.
+func (p *process) run(ctx context.Context) error {
+	// The bucket is at the site, so a leader is there whatever happens to the way to the others.
+	here, err := roles.New(
 		roles.Config{
 			URL: p.url, Bucket: p.site, Domain: p.site, BucketAutoCreate: true, InstanceID: p.id, TTL: ttl, Sinks: quiet,
 		},
@@ -36,33 +40,42 @@ func (p process) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.Run(ctx)
-}
-
-// leadSite is the work of the leader of a site: it takes part in the role of all sites, for as long
-// as it leads its own. That bucket has a replica at each site.
-func (p process) leadSite(ctx context.Context, site *election.Term) error {
-	plan := func(ctx context.Context, all *election.Term) error { return p.plan(ctx, site, all) }
-	m, err := roles.New(
+	// This one has a replica at each site. A process claims planner only while it leads its site.
+	all, err := roles.New(
 		roles.Config{
 			URL: p.url, Bucket: everywhere, Domain: "hub", BucketAutoCreate: true, Replicas: 3, InstanceID: p.id,
 			TTL: ttl, Zone: p.site, Sinks: quiet,
 		},
-		roles.Role{Name: planner, Zones: p.zones, FailBackAfter: settle, Lead: p.noted(plan)},
+		roles.Role{
+			Name: planner, While: roles.While(here, p.site), Zones: p.zones, FailBackAfter: settle, Lead: p.noted(p.plan),
+		},
 	)
 	if err != nil {
 		return err
 	}
-	return m.Run(ctx) // returns after the work of planner has returned: before another one leads the site
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return here.Run(ctx) })
+	group.Go(func() error { return all.Run(ctx) })
+	return group.Wait()
 }
 
-// plan is the work for all sites. ctx ends with the earlier one of the two terms.
-func (p process) plan(ctx context.Context, site, all *election.Term) error {
+// leadSite is the work of the leader of a site.
+func (p *process) leadSite(ctx context.Context, t *election.Term) error {
+	p.own.Store(t)
+	<-ctx.Done()
+	return nil
+}
+
+// plan is the work for all sites. Its term is valid only until the earlier one of two deadlines:
+// that of its own bucket, and that of the site's.
+func (p *process) plan(ctx context.Context, t *election.Term) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if site.Valid() && all.Valid() { // by the clock, just before each step that must not be done twice
-			p.journal.step(all.Epoch())
+		own := p.own.Load()
+		stray := own != nil && !own.Valid() // and if t is still valid after that, it should not be
+		if t.Valid() {                      // by the clock, just before each step
+			p.journal.step(t.Epoch(), stray)
 		}
 		select {
 		case <-tick.C:
@@ -76,4 +89,4 @@ func (p process) plan(ctx context.Context, site, all *election.Term) error {
 var quiet = []event.Sink{event.SinkFunc(func(event.Event) {})}
 
 // noted is the work of a role, whose terms are written down for the report.
-func (p process) noted(work lead) lead { return p.journal.keep(p, work) }
+func (p *process) noted(work lead) lead { return p.journal.keep(p, work) }

@@ -33,24 +33,20 @@ func TestExamine(t *testing.T) {
 			[]*term{oslo, paris, at(planner, "oslo-1", 5, 10, 40), at(planner, "paris-1", 5, 45, 90)},
 			result{terms: 2, back: 1, without: 5, longest: 5, whole: 80},
 		},
-		"longer than its site": {
-			[]*term{oslo, paris, at(planner, "oslo-1", 5, 10, 51), at(planner, "paris-1", 9, 55, 90)},
-			result{terms: 2, outside: 1, without: 4, longest: 4, whole: 80},
-		},
-		"by another one of its site": {
-			[]*term{oslo, paris, at(planner, "oslo-2", 5, 10, 40)},
-			result{terms: 1, outside: 1, whole: 30},
-		},
 		"a step too late": {
 			[]*term{oslo, paris, at(planner, "paris-1", 9, 45, 90), at(planner, "oslo-1", 5, 10, 40)},
 			result{terms: 2, late: 1, without: 5, longest: 5, whole: 80},
+		},
+		"a stray step": {
+			[]*term{oslo, paris, at(planner, "oslo-1", 5, 10, 40)},
+			result{terms: 1, stray: 1, whole: 30},
 		},
 	} {
 		j := newJournal()
 		j.terms = c.terms
 		for _, t := range c.terms {
 			if t.role == planner {
-				j.step(t.epoch)
+				j.step(t.epoch, name == "a stray step")
 			}
 		}
 		c.want.steps = c.want.terms

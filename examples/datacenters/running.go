@@ -14,7 +14,7 @@ type running struct {
 // start starts a process at a site. It runs until end.
 func (s *story) start(site, id string) {
 	ctx, stop := context.WithCancel(context.Background())
-	p := process{site: site, id: id, zones: sites[:], url: s.lab.URL(site), journal: s.journal}
+	p := &process{site: site, id: id, zones: sites[:], url: s.lab.URL(site), journal: s.journal}
 	r := &running{stop, make(chan error, 1)}
 	s.processes[id] = r
 	go func() { r.ended <- p.run(ctx) }() // received by end

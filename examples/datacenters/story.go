@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,8 +40,7 @@ func (s *story) tell(ctx context.Context) error {
 	return nil
 }
 
-// begin starts two processes at each site, and waits until the leaders of all sites contend for
-// planner.
+// begin starts two processes at each site, and waits until all of them know each other.
 func (s *story) begin(ctx context.Context) (err error) {
 	for _, site := range sites {
 		for n := range 2 {
@@ -63,11 +61,14 @@ func (s *story) begin(ctx context.Context) (err error) {
 	if s.observer, err = election.Observe(ctx, s.conn, everywhere, election.WithDomain(lab.Hub)); err != nil {
 		return err
 	}
-	if err := s.until(ctx, func() bool { return len(s.candidates()) == len(sites) }); err != nil {
+	if err := s.until(ctx, func() bool { return len(s.observer.Members()) == 2*len(sites) }); err != nil {
 		return err
 	}
-	s.say("each has a leader of its own, %v; %s leads %s, the role of all sites",
-		s.candidates(), s.last(planner).id, planner)
+	var own []string
+	for _, site := range sites {
+		own = append(own, s.last(site).id)
+	}
+	s.say("each has a leader of its own, %v; %s leads %s, the role of all sites", own, s.last(planner).id, planner)
 	return s.lab.Place(ctx, sites[0], "KV_"+everywhere, s.worst)
 }
 
@@ -183,16 +184,6 @@ func (s *story) before(next term) (before term) {
 		}
 	}
 	return before
-}
-
-// candidates are the processes that may lead planner.
-func (s *story) candidates() (names []string) {
-	info, _ := s.observer.Role(planner)
-	for _, c := range info.Candidates {
-		names = append(names, c.Instance)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // until waits until something is true.
