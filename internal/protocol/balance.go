@@ -105,7 +105,7 @@ func (m *Machine) tryMove(g *spreadGroup, move spread.Move) *record.Instant {
 	case r.term == nil || !r.term.leading() || r.term.handover.target != "":
 		return nil
 	}
-	wait := max(r.term.rests, g.declined[target.Peer.Instance].until)
+	wait := max(r.Notes.rests, g.declined[target.Peer.Instance].until)
 	if _, ok := m.view.Contender(now, r.Name, target); !ok || !m.view.Heard(now, target) {
 		wait = max(wait, now.Add(m.cfg.Heartbeat))
 	}

@@ -55,6 +55,7 @@ type roleNotes struct {
 	token    string // the last one that we wrote, or may have written, into the record
 	known    uint64 // the highest revision known when we first did
 	retry    retry
+	rests    record.Instant // it is not moved for the sake of balance before, in a later term of ours neither
 }
 
 // part is our part in a role, nil when we have none. (What we keep to the end of the session is not

@@ -203,3 +203,46 @@ func TestFullWithManyRoles(t *testing.T) {
 		t.Errorf("leads %d roles after it gave %s away, want %d", m.leading, gives.Name, most)
 	}
 }
+
+// TestMovedRoleRestsInTheNextTerm: a role that was moved to us does not move again within our TTL,
+// also when our session is lost meanwhile, and the next one claims the role again.
+func TestMovedRoleRestsInTheNextTerm(t *testing.T) {
+	g := newRig(t, nil)
+	b, roles := candidate("b"), []string{"r0", "r1"}
+	g.joins(b, len(roles), record.Candidacy{Eligible: true, Spread: true})
+	for _, role := range roles {
+		g.sees(record.RoleKey(role), record.Role{
+			V: 1, ID: "b", Session: g.m.View().Peer(b).Session(), TTLms: 120_000, Token: role,
+		})
+		g.step(Join{RoleConfig{Name: role, Spread: true}})
+	}
+	g.run(3*time.Second, nil)
+	for _, role := range roles {
+		g.sees(record.RoleKey(role), record.Role{
+			V: 1, Vacant: true, By: "b", Reason: Balanced.String(), Next: "a", TTLms: 120_000,
+		})
+	}
+	moved := g.now.Observer
+	g.run(time.Second, nil)
+	terms := []BeginTerm{g.begin("r0"), g.begin("r1")}
+	g.effs = nil
+	g.joins(b, len(roles), record.Candidacy{Spread: true}) // it takes neither for now
+	g.sees(leaseKey, record.Lease{
+		V: 1, Session: g.m.lease.number, Nonce: g.m.lease.nonce, State: record.Killed, By: "c",
+	})
+	for _, term := range terms {
+		g.step(Drained{Role: term.Role, Term: term.Epoch})
+	}
+	g.run(time.Second, nil)
+	if g.begin("r0").Session != g.m.lease.number || g.m.leading != len(roles) {
+		t.Fatalf("leads %d roles in the next session", g.m.leading)
+	}
+	g.joins(b, len(roles), record.Candidacy{Eligible: true, Spread: true})
+	g.run(moved.Add(g.m.cfg.TTL).Sub(g.now.Observer)-100*time.Millisecond, nil)
+	if early := g.asked(); len(early) > 0 {
+		t.Errorf("asked %v, %v after the role was moved", early, g.now.Observer.Sub(moved))
+	}
+	if g.run(3*time.Second, nil); len(g.asked()) != 1 {
+		t.Errorf("asked %v, want one", g.asked())
+	}
+}

@@ -26,7 +26,6 @@ type term struct {
 	next    string
 	version uint64 // of the member record that must stand before the role is given away
 
-	rests    record.Instant // it is not moved for the sake of balance before
 	rotateAt record.Instant
 	rotating string // the token of a rotation whose outcome is open
 
@@ -50,7 +49,7 @@ func (m *Machine) beginTerm(r *role, c *claim) {
 	}
 	if c.handed {
 		t.handover.notBefore = t.began.Add(m.cfg.CoolDown)
-		t.rests = t.began.Add(m.cfg.TTL)
+		r.Notes.rests = t.began.Add(m.cfg.TTL)
 	}
 	r.term = t
 	r.unplaced = false

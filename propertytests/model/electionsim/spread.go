@@ -76,9 +76,6 @@ func (e *evenness) saw(w *world, c *commit) {
 		}
 		return
 	}
-	if c.entry.Role.Reason == protocol.ConditionEnded.String() { // the next term is one like any other
-		delete(w.even.moved, c.entry.Name)
-	}
 	if c.entry.Role.Reason == protocol.Balanced.String() {
 		w.Counts.Moves++
 		w.checkRest(c)

@@ -29,6 +29,12 @@ var goesOn = mutants.Test{
 	Says: beside.Says,
 }
 
+// restsOn is the test of a moved role whose session is lost and opened again.
+var restsOn = mutants.Test{
+	Below: beside.Below, Run: "^TestMovedRoleRestsInTheNextTerm$", Args: beside.Args,
+	Says: beside.Says,
+}
+
 // follows is the test of roles in which we take no part.
 var follows = mutants.Test{
 	Below: beside.Below, Run: "^TestBalanceFollowsTheLoadOfOthers$", Args: beside.Args,
@@ -117,7 +123,10 @@ var spreading = []mutants.Mutant{
 		{"\t\tg.stale = true\n\t}\n}\n", "\t\tg.stale = g.stale || g.wrong\n\t}\n}\n"},
 	}},
 	{Name: "no rest", By: &evenly, Edits: []mutants.Edit{
-		{"t.rests = t.began.Add(m.cfg.TTL)", "t.rests = t.began"},
+		{"r.Notes.rests = t.began.Add(m.cfg.TTL)", "r.Notes.rests = t.began"},
+	}},
+	{Name: "a role that was moved rests for one term", By: &restsOn, Edits: []mutants.Edit{
+		{"\tif c.handed {\n", "\tr.Notes.rests = 0\n\tif c.handed {\n"},
 	}},
 	{Name: "all claim what falls vacant", By: &evenly, Edits: []mutants.Edit{
 		{"return m.cfg.Heartbeat + m.queue(rank, all) + min(", "return m.queue(rank, all) + 0*min("},
