@@ -97,3 +97,28 @@ func TestFewPlansForManyVacancies(t *testing.T) {
 		}
 	}
 }
+
+// TestLostRolesWait: a role that was deleted, garbled or taken by force is not claimed for a while;
+// one that was given up in order, or whose leader is dead, is.
+func TestLostRolesWait(t *testing.T) {
+	g := newRig(t, nil)
+	b := candidate("b")
+	g.joins(b, 5, record.Candidacy{Eligible: true, Spread: true})
+	g.sees(record.RoleKey("r0"), record.Role{V: 1, Vacant: true, By: "b", TTLms: 6000})
+	g.sees(record.RoleKey("r1"), record.Role{V: 1, Vacant: true, By: "b", Forced: true, TTLms: 6000})
+	for i, form := range []record.Form{record.FormMarker, record.FormGarbage} {
+		g.rev++
+		g.step(Delivered{&record.Entry{
+			Kind: record.KindRole, Name: fmt.Sprintf("r%d", 2+i), Revision: g.rev, Form: form,
+		}})
+	}
+	g.sees(record.RoleKey("r4"), record.Role{V: 1, ID: "d", Session: 1, Token: "t", TTLms: 6000})
+	g.sees(record.LeaseKey(candidate("d")), record.Lease{V: 1, Session: 1, State: record.Killed, By: "b"})
+	p := spread.Of(g.m.view, g.now.Observer, "", g.m.aboutToLead)
+	for i, want := range []bool{false, true, true, true, false} {
+		name := fmt.Sprintf("r%d", i)
+		if at, ok := p.Place(g.m.view.Role(name)); !ok || p.Roles[at].Waits != want {
+			t.Errorf("%s is there: %v; it waits: %v, want %v", name, ok, ok && p.Roles[at].Waits, want)
+		}
+	}
+}

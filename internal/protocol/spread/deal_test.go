@@ -33,3 +33,24 @@ func TestDealsInTheOrderInWhichTheyFell(t *testing.T) {
 		}
 	}
 }
+
+// TestDealsFirstWhatCanBeClaimed: a role was lost, and all wait before they claim it. Others fall
+// vacant meanwhile, and are claimed at once. A member that makes its plan after that deals the role
+// that was lost as one that has made its plan before.
+func TestDealsFirstWhatCanBeClaimed(t *testing.T) {
+	for preferred := range 2 {
+		g := group(2, 3, 3)
+		other, lost := &g.Roles[6], &g.Roles[7]
+		other.May = &May{Take: []bool{true, true}, Priority: make([]int32, 2)}
+		other.May.Priority[preferred] = 1
+		lost.Fell, lost.Waits, other.Fell = 100, true, 101
+		want := Make(g).To
+		if want[6] != preferred {
+			t.Fatalf("the other role is dealt to %d, want %d", want[6], preferred)
+		}
+		other.At = preferred
+		if to := Make(g).To[7]; to != want[7] {
+			t.Errorf("it is dealt to %d after the other role was claimed, and to %d before", to, want[7])
+		}
+	}
+}

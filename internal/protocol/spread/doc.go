@@ -12,7 +12,9 @@
 //     may take the same roles differ by one at most.
 //   - S2 Vacant roles are dealt out in the order in which they fell vacant, each to the member with
 //     the least projected load. So a member that has seen a part of them deals those as one that
-//     has seen all.
+//     has seen all. Those that everybody waits for before they can be claimed, since they were lost
+//     or taken by force, are dealt out last. So one that sees the others claimed deals them as one
+//     that does not yet.
 //   - S3 A role stays where it is, but for a load that is too large. So a plan that was carried out
 //     is followed by one without moves.
 //   - S4 A target counts what it leads, has claimed and has promised.

@@ -144,7 +144,9 @@ func (p *Picture[P, R]) add(v *view.View[P, R], r *view.Role[P, R], own Own[P, R
 	case led && k.of:
 		k.place = len(p.Roles)
 		p.Names = append(p.Names, r)
-		p.Roles = append(p.Roles, Role{Name: r.Name, Revision: r.Revision, Fell: fell(v, r), At: at, May: k.may})
+		p.Roles = append(p.Roles, Role{
+			Name: r.Name, Revision: r.Revision, Fell: fell(v, r), Waits: waits(r), At: at, May: k.may,
+		})
 	}
 }
 
@@ -162,6 +164,18 @@ func fell[P, R any](v *view.View[P, R], r *view.Role[P, R]) uint64 {
 		return p.Session()
 	}
 	return p.Revision
+}
+
+// waits reports whether a role has fallen vacant in a way after which its former leader may lead on
+// for a lease time.
+func waits[P, R any](r *view.Role[P, R]) bool {
+	switch r.Form {
+	case record.FormMarker, record.FormMissing, record.FormGarbage:
+		return true
+	case record.FormRecord:
+		return r.Role.Vacant && r.Role.Forced
+	}
+	return false
 }
 
 // at is which member leads a role, or is about to. A role that somebody else holds, or that cannot

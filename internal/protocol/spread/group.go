@@ -25,6 +25,7 @@ type Role struct {
 	Name     string
 	Revision uint64 // of its record, by which terms are old
 	Fell     uint64 // the revision at which it fell vacant, by which vacancies are dealt
+	Waits    bool   // all wait for a lease time before it can be claimed
 	At       int    // which member leads it, or is about to; Nobody: it is vacant
 	May      *May
 	Apart    []int  // roles of the group that the same member should not lead

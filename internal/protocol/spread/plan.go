@@ -159,10 +159,13 @@ func (p *planner) compareFor(role *Role, a, b int) int {
 	return p.compareRanksFor(role.Name, a, b)
 }
 
-// deal deals out the vacant roles (S2).
+// deal deals out the vacant roles (S2). Those that can be claimed at once come first. So what is
+// left when they are claimed is dealt as before, by a member that makes its plan only then, too.
 func (p *planner) deal() {
 	vacant := slices.DeleteFunc(slices.Clone(p.byAge), func(r int) bool { return p.at[r] != Nobody })
-	slices.SortStableFunc(vacant, func(a, b int) int { return cmp.Compare(p.Roles[a].Fell, p.Roles[b].Fell) })
+	slices.SortStableFunc(vacant, func(a, b int) int {
+		return cmp.Or(compareBool(p.Roles[a].Waits, p.Roles[b].Waits), cmp.Compare(p.Roles[a].Fell, p.Roles[b].Fell))
+	})
 	for _, r := range vacant {
 		m := p.choose(r, func(m int) bool { return !p.clashes(r, m) })
 		if m == Nobody {

@@ -56,6 +56,15 @@ var deals = mutants.Test{
 	Says: beside.Says,
 }
 
+// dealsLast is the test of roles that have to be waited for.
+var dealsLast = mutants.Test{
+	Below: []string{"internal/protocol/spread"}, Run: "^TestDealsFirstWhatCanBeClaimed$", Args: beside.Args,
+	Says: beside.Says,
+}
+
+// lostWait is the test of which roles have to be waited for.
+var lostWait = mutants.Test{Below: beside.Below, Run: "^TestLostRolesWait$", Args: beside.Args, Says: beside.Says}
+
 // fewPlans is the test of how many plans many vacancies take.
 var fewPlans = mutants.Test{
 	Below: beside.Below, Run: "^TestFewPlansForManyVacancies$", Args: beside.Args,
@@ -71,6 +80,15 @@ var spreading = []mutants.Mutant{
 	}},
 	{Name: "vacancies are dealt by the ages of their records", By: &deals, Edits: []mutants.Edit{
 		{"cmp.Compare(p.Roles[a].Fell, p.Roles[b].Fell)", "cmp.Compare(p.Roles[a].Revision, p.Roles[b].Revision)"},
+	}},
+	{Name: "lost roles are dealt out before those that can be claimed", By: &dealsLast, Edits: []mutants.Edit{
+		{"compareBool(p.Roles[a].Waits, p.Roles[b].Waits)", "compareBool(false, p.Roles[b].Waits && false)"},
+	}},
+	{Name: "a role that was taken by force is not waited for", By: &lostWait, Edits: []mutants.Edit{
+		{"return r.Role.Vacant && r.Role.Forced\n", "return r.Role.Vacant && r.Role.Forced && false\n"},
+	}},
+	{Name: "a role that was deleted or garbled is not waited for", By: &lostWait, Edits: []mutants.Edit{
+		{"record.FormMissing, record.FormGarbage:\n\t\treturn true", "record.FormMissing, record.FormGarbage:\n\t\tbreak"},
 	}},
 	{Name: "a plan for each role that is given to somebody", By: &fewPlans, Edits: []mutants.Edit{
 		{"planned.Revision != rv.Revision && !given ||", "planned.Revision != rv.Revision && (!given || given) ||"},
