@@ -11,7 +11,8 @@ import (
 
 // nested are the commands for the modules below this one, which ./... leaves out. All are vetted.
 // The examples are tested too, what is below package kube, and what is deployed, which says what it
-// leaves out; the others measure other systems, which a machine may not have.
+// leaves out. The others measure other systems, which a machine may not have. Only discovery by
+// etcd is tested there: that server comes with the module.
 func nested(context.Context) ([]step, error) {
 	dirs, err := below(".")
 	if err != nil {
@@ -24,6 +25,8 @@ func nested(context.Context) ([]step, error) {
 		switch first, _, _ := strings.Cut(filepath.ToSlash(dir), "/"); first {
 		case "examples", "kube":
 			tests = "go test ./..."
+		case "bench":
+			tests = "go test ./lookup"
 		case "deploy":
 			tests = "go test -count 1 -v ./..."
 		default:

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNested: every module below is vetted, and the examples and what is deployed are tested.
+// TestNested: every module below is vetted, and the examples, what is deployed and the discovery of
+// servers by etcd are tested.
 func TestNested(t *testing.T) {
 	t.Chdir("../..")
 	steps, err := nested(t.Context())
@@ -18,7 +19,7 @@ func TestNested(t *testing.T) {
 		dir   string
 		steps int
 	}{
-		{"bench/peers", 1},
+		{"bench/peers", 3},
 		{"deploy/check", 3},
 		{"examples/fencing/sqlite", 3},
 		{"examples/postgres", 3},
