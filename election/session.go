@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,18 +163,32 @@ func (s *Session) Open(ctx context.Context, nc *nats.Conn) error {
 	s.loop = l
 	s.mu.Unlock()
 	l.start()
+	return s.await(ctx, l)
+}
+
+// await waits until the session is open, has ended, or may not open any more because ctx has ended.
+// Several of these may be so when this goroutine runs. A session that is open may lead already, and
+// only Close ends it, which waits for the work. So the loop decides, which opens it.
+func (s *Session) await(ctx context.Context, l *loop) error {
 	select {
 	case <-s.ready:
 		return nil
 	case <-s.done:
-		if err := errors.Join(s.err, s.left); err != nil {
-			return err
-		}
-		return ErrClosed
+		return cmp.Or(errors.Join(s.err, s.left), ErrClosed)
 	case <-ctx.Done():
-		err := errors.Join(fmt.Errorf("election: open session: %w", ctx.Err()), l.lastFault())
-		s.post(protocol.Close{})
-		<-s.done
+	}
+	err := errors.Join(fmt.Errorf("election: open session: %w", ctx.Err()), l.lastFault())
+	s.box.Put(message{run: func(*protocol.Machine, record.Now) {
+		select {
+		case <-s.ready:
+		default:
+			l.step(protocol.Close{})
+		}
+	}})
+	select {
+	case <-s.ready:
+		return nil
+	case <-s.done:
 		return err
 	}
 }
