@@ -76,7 +76,7 @@ func (m *Machine) farewellWritten(mine bool) {
 
 func (m *Machine) removeMember() {
 	p := m.self
-	m.own.inflight = true
+	m.own.inflight, m.own.open = true, m.now.Observer
 	m.put(pending{
 		purpose: forMember, version: m.own.wanted, expect: p.MemberRevision, stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormMarker},

@@ -43,6 +43,28 @@ func TestOwnMemberRecordThatIsMissing(t *testing.T) {
 	}
 }
 
+// TestOwnMemberRecordThatIsRemoved: the watch need not show the last record before we remove it,
+// since the bucket keeps one for each key. While the removal is under way nothing is missing.
+func TestOwnMemberRecordThatIsRemoved(t *testing.T) {
+	g := newRig(t, nil)
+	g.run(2*time.Second, nil)
+	before := g.rebuilds()
+	g.mute = true
+	g.step(Close{Timeout: 10 * time.Second})
+	if says := g.next(record.MemberKey(g.m.self.Peer)); says.Delete {
+		t.Fatal("it does not say first that it is about to leave")
+	} else {
+		g.win(says, false)
+	}
+	if removal := g.next(record.MemberKey(g.m.self.Peer)); !removal.Delete {
+		t.Fatalf("it writes %s, and does not remove it", removal.Value)
+	}
+	g.sees("c.lease.b", record.Lease{V: 1, Session: g.rev, Nonce: "x", TTLms: 6000, Beat: 1, State: record.Live})
+	if n := g.rebuilds() - before; n > 0 {
+		t.Errorf("it asks for %d new watches", n)
+	}
+}
+
 // members are the writes of our member record up to now.
 func (g *rig) members() (out []Write) {
 	for _, e := range g.effs {

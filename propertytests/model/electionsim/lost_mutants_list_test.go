@@ -26,6 +26,9 @@ var lost = []mutants.Mutant{
 	{Name: "what a replica lacks that was learnt since proves a loss", Edits: []mutants.Edit{
 		{"if known <= v.doubt.known {", "if true {"},
 	}, By: &beside},
+	{Name: "our member record is missed while we remove it", Edits: []mutants.Edit{
+		{"m.own.inflight, m.own.open = true, m.now.Observer\n", "m.own.inflight = true\n"},
+	}, By: &beside},
 	{Name: "a doubt never ends", Edits: []mutants.Edit{
 		{"	default:\n\t\tv.doubt = doubt{}\n", ""},
 	}, By: &beside},
