@@ -1,5 +1,5 @@
 # Everything that CI checks is a stage of internal/check. The tools that it runs are pinned in tools/go.mod.
-STAGES := format vet tidy test race realtime nested page play staticcheck mutants fuzz
+STAGES := format vet staticcheck tidy test nested page mutants race realtime play fuzz
 
 .PHONY: check $(STAGES)
 

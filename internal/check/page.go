@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// page tries the page in a real browser. Stage nested vets its module. PAGE=off leaves
+// page tries the page in a real browser. Its module is vetted in the stage before. PAGE=off leaves
 // that out, and says so, where nothing sets CI.
 func page(context.Context) ([]step, error) {
 	tidy := step{line: "go mod tidy -diff", dir: "dashboard/pagetest"}

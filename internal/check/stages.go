@@ -41,8 +41,8 @@ var longest = []string{
 	"propertytests/model/explore", "election", "roles",
 }
 
-// stages are all of them, the quick ones first. Those that look at no clock come last, beside those
-// that wait: one after the other leaves a third of two processors idle.
+// stages are all of them, the quick ones first. Those that look at no clock come last, beside the
+// one that waits.
 var stages = []stage{
 	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
 	one("vet", vets),
@@ -59,12 +59,11 @@ var stages = []stage{
 			"./assign ./internal/natstest ./fencing ./propertytests/campaign/cycles ./propertytests/live/shards " +
 			"./cmd/rolectl"},
 	)},
-	// Real API servers and databases where there are any, and a browser. These wait too.
-	{name: "nested", waits: true, steps: nested},
-	{name: "page", waits: true, steps: page},
 	one("play", always(plays()...)),
 	// Every file but those that the tag excludes, which vet sees.
 	one("staticcheck", always(step{line: yielding + tool + "staticcheck -tags realtime ./...", env: roomy})),
+	one("nested", nested),
+	one("page", page),
 	one("mutants", mutants),
 	// Targets of recently changed packages run for a while, and a fifth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
