@@ -120,8 +120,9 @@ func (s *Session) sessionNumber() uint64 { return s.number.Load() }
 func (s *Session) Config() SessionConfig { return s.cfg }
 
 // Open takes the lease over nc and returns when it is held. ctx bounds only the opening; transient
-// faults are retried until ctx ends. The connection stays the caller's: the session does not
-// reconfigure or close it.
+// faults are retried until ctx ends. It returns nil if the session has opened, also when ctx has
+// ended meanwhile: then Close ends the session, as ever. The connection stays the caller's: the
+// session does not reconfigure or close it.
 //
 // Over the lease of a crashed predecessor with our instance id, Open waits for that lease to run
 // out. Errors: ErrBucketNotFound (with the command that makes it), ErrBucketUnfit, ErrPermission
