@@ -40,7 +40,7 @@ func (d Delivered) apply(m *Machine) {
 		m.reviewOwnLease(e)
 	case record.KindIdle:
 		if e.Peer == m.self.Peer && m.phase == opening {
-			m.rivalMoved()
+			m.rivalMoved(e.Revision)
 		}
 	}
 }

@@ -329,7 +329,7 @@ func (m *Machine) reviewOwnLease(e *record.Entry) {
 	case m.phase == open:
 		m.lose(usurped(p))
 	case m.phase == opening:
-		m.rivalMoved()
+		m.rivalMoved(e.Revision)
 	}
 }
 

@@ -236,6 +236,31 @@ func TestIdleRival(t *testing.T) {
 	}
 }
 
+// TestLateBeatsOfARival: a replica that lags shows the beats of a crashed process late. They do not
+// count, and its session is ended as that of any silent rival.
+func TestLateBeatsOfARival(t *testing.T) {
+	g, lease := besideIdle(t)
+	begun := g.rev + 10
+	g.step(WatchReset{OwnIdle: true, Known: begun, Last: begun, Told: true, Behind: true})
+	g.step(SnapshotDone{})
+	for n := range uint64(6) {
+		g.sees(idleKey, record.IdleBeat{V: 1, Session: 20, Nonce: "x", Lease: lease, Beat: 3 + n, TTLms: 9_000})
+	}
+	if g.rev > begun {
+		t.Fatal("the last beat is later than the watch")
+	}
+	g.rev = begun
+	g.run(time.Minute, nil)
+	for _, e := range g.effs {
+		if ended, is := e.(Ended); is {
+			t.Errorf("ended by %v", ended.Fault)
+		}
+	}
+	if !g.killed("a") {
+		t.Error("its session was not ended")
+	}
+}
+
 // TestClosedLeavesNoIdleBeat: a session that is closed takes its idle beats away.
 func TestClosedLeavesNoIdleBeat(t *testing.T) {
 	g := newRig(t, nil)

@@ -242,6 +242,7 @@ func (m *Machine) finish(fault error) {
 
 func (w WatchReset) apply(m *Machine) {
 	m.view.BeginWatch(view.Watch(w), m.self.Peer)
+	m.opening.begun = max(w.Known, w.Last)
 	if m.view.Regressed() {
 		m.fail(ErrStoreRegressed)
 	}

@@ -15,6 +15,7 @@ type openState struct {
 	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
 	rivalAt  uint64 // and the number of its last idle beat
 	moves    int    // how often it has moved while we watched
+	begun    uint64 // the last revision that the store had, or we knew of, when the watch began
 	revoked  uint64 // where a lease of ours was last seen to be revoked
 }
 
@@ -60,7 +61,9 @@ func (m *Machine) formerDue() record.Instant { return m.opening.lastSent.Add(m.o
 func (m *Machine) opened(rev uint64) {
 	m.phase = open
 	m.lease.number = rev
-	m.opening = openState{lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL, revoked: m.opening.revoked}
+	m.opening = openState{
+		lastSent: m.opening.lastSent, lastTTL: m.cfg.TTL, begun: m.opening.begun, revoked: m.opening.revoked,
+	}
 	m.emit(Opened{rev})
 	m.touchMember()
 	for _, p := range m.view.Peers() {
@@ -113,8 +116,10 @@ func (m *Machine) disown() {
 	m.lease = lease{generation: m.lease.generation + 1, nonce: m.cfg.NewID(), shown: longAgo, seenShort: longAgo}
 }
 
-// rivalMoved counts how often a lease under our id moves that is not ours.
-func (m *Machine) rivalMoved() {
+// rivalMoved counts how often a lease under our id moves that is not ours, by a beat that stands at
+// rev. One that stood there before the watch began does not count. A replica that lags shows the
+// last beats of a crashed process in turn.
+func (m *Machine) rivalMoved(rev uint64) {
 	p := m.self
 	if p.Form != record.FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
 		return
@@ -125,6 +130,9 @@ func (m *Machine) rivalMoved() {
 	m.opening.rivalRev, m.opening.rivalAt = p.Revision, p.IdleBeat()
 	if p.Lease.Nonce != m.opening.rival {
 		m.opening.rival, m.opening.moves = p.Lease.Nonce, 0
+		return
+	}
+	if rev <= m.opening.begun {
 		return
 	}
 	if m.opening.moves++; m.opening.moves >= maxMoves {

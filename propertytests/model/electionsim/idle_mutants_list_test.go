@@ -17,6 +17,9 @@ var idle = []mutants.Mutant{
 	{Name: "the idle beats of a rival do not count as moves", Edits: []mutants.Edit{
 		{"rivalRev && p.IdleBeat() == m.opening.rivalAt {", "rivalRev {"},
 	}, By: &beside},
+	{Name: "beats of before the watch are signs of a rival's life", Edits: []mutants.Edit{
+		{"if rev <= m.opening.begun {", "if rev == 0 {"},
+	}, By: &beside},
 	{Name: "a rival is ended by a watch that does not show its idle beats", Edits: []mutants.Edit{
 		{"v.ownIdle && p == v.self", "p == v.self"},
 		{"return m.phase == opening && p.Form == record.FormRecord && p.Lease", "return false && p.Lease"},
