@@ -11,17 +11,22 @@ import (
 type openState struct {
 	lastSent record.Instant // observer's scale: when the last beat of the former session was sent
 	lastTTL  time.Duration
-	rival    string // nonce of a live lease under our id that is not ours
-	rivalRev uint64 // where it stood when we last looked: a new watch shows the same revision again
-	rivalAt  uint64 // and the number of its last idle beat
-	moves    int    // how often it has moved while we watched
-	begun    uint64 // the last revision that the store had, or we knew of, when the watch began
-	revoked  uint64 // where a lease of ours was last seen to be revoked
+	rival    string         // nonce of a live lease under our id that is not ours
+	rivalRev uint64         // where it stood when we last looked: a new watch shows the same revision again
+	rivalAt  uint64         // and the number of its last idle beat
+	moves    int            // how often it has moved while we watched
+	movedAt  record.Instant // observer's scale: when the last of these was seen, or one that did not count
+	begun    uint64         // the last revision that the store had, or we knew of, when the watch began
+	revoked  uint64         // where a lease of ours was last seen to be revoked
 }
 
 // maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a
 // crash.
 const maxMoves = 3
+
+// movesApart is by which part of its lease a rival's moves must be apart to count. Heartbeats are a
+// fifth of it apart, if nothing else is asked for.
+const movesApart = 10
 
 // keptNonces bounds the memory of former sessions. One that fell out of it costs a wait, as for
 // anybody's lease.
@@ -117,8 +122,9 @@ func (m *Machine) disown() {
 }
 
 // rivalMoved counts how often a lease under our id moves that is not ours, by a beat that stands at
-// rev. One that stood there before the watch began does not count. A replica that lags shows the
-// last beats of a crashed process in turn.
+// rev. A replica that lags shows the last beats of a crashed process in turn. So one that stood
+// there before the watch began does not count, nor one that comes right after another: who told us
+// where the watch began may have lagged too.
 func (m *Machine) rivalMoved(rev uint64) {
 	p := m.self
 	if p.Form != record.FormRecord || !p.Lease.Alive() || slices.Contains(m.past, p.Lease.Nonce) {
@@ -129,12 +135,17 @@ func (m *Machine) rivalMoved(rev uint64) {
 	}
 	m.opening.rivalRev, m.opening.rivalAt = p.Revision, p.IdleBeat()
 	if p.Lease.Nonce != m.opening.rival {
-		m.opening.rival, m.opening.moves = p.Lease.Nonce, 0
+		m.opening.rival, m.opening.moves, m.opening.movedAt = p.Lease.Nonce, 0, m.now.Observer
 		return
 	}
 	if rev <= m.opening.begun {
+		m.opening.movedAt = m.now.Observer
 		return
 	}
+	if _, ttl, _ := m.view.Still(p); m.now.Observer < m.opening.movedAt.Add(ttl/movesApart) {
+		return
+	}
+	m.opening.movedAt = m.now.Observer
 	if m.opening.moves++; m.opening.moves >= maxMoves {
 		m.fail(&DuplicateError{p.Peer.Instance, p.Session(), p.Lease.Nonce})
 	}

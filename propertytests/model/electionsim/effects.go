@@ -60,6 +60,7 @@ func (p *process) carryOut(e protocol.Effect) {
 		p.tellGuardOfEnd(e.Closed)
 		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
 			w.Counts.Duplicates++
+			p.checkDuplicate()
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrStoreRegressed) {
 			w.Counts.WentBack++
 			if w.lostAt > 0 {

@@ -73,6 +73,17 @@ func (p *process) checkIdleJudgement(lease *commit) {
 	}
 }
 
+// checkDuplicate: a process that ends since another one uses its name has not been alone since it
+// began.
+func (p *process) checkDuplicate() {
+	for _, q := range p.w.members {
+		if q != p && q.peer() == p.peer() && (q.alive || q.since >= p.since) {
+			return
+		}
+	}
+	p.w.violate("%s ends as a duplicate, and was the only process of its name since %v", p, p.since)
+}
+
 // undead is a session whose process is gone, and which somebody who leads has yet to end.
 func (w *world) undead() string {
 	leads := false

@@ -20,6 +20,9 @@ var idle = []mutants.Mutant{
 	{Name: "beats of before the watch are signs of a rival's life", Edits: []mutants.Edit{
 		{"if rev <= m.opening.begun {", "if rev == 0 {"},
 	}, By: &beside},
+	{Name: "beats that come at once are signs of a rival's life", Edits: []mutants.Edit{
+		{"m.now.Observer < m.opening.movedAt.Add(ttl/movesApart) {", "ttl < 0 {"},
+	}, By: &beside},
 	{Name: "a rival is ended by a watch that does not show its idle beats", Edits: []mutants.Edit{
 		{"v.ownIdle && p == v.self", "p == v.self"},
 		{"return m.phase == opening && p.Form == record.FormRecord && p.Lease", "return false && p.Lease"},

@@ -22,6 +22,7 @@ type process struct {
 
 	life  int // counts its starts; what an earlier life had under way reaches it no more
 	alive bool
+	since time.Duration // when its present life began, or the last one ended
 	m     *protocol.Machine
 	skewed
 	out []protocol.Effect
@@ -131,6 +132,7 @@ func (p *process) start() {
 	}
 	p.opened, p.identity, p.returning, p.unheard = w.store, w.store.identity, false, nil
 	p.life++
+	p.since = w.now
 	p.alive, p.link, p.paused, p.elsewhere, p.strayed = true, true, false, false, false
 	p.heard, p.waiting, p.blind, p.muteUntil, p.deaf = nil, nil, 0, 0, false
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
@@ -198,6 +200,7 @@ func (p *process) join(i, priority int) {
 // stop ends a life: a crash, or the end of the machine. Its writes may still land.
 func (p *process) stop() {
 	p.alive, p.feed, p.until, p.working = false, nil, 0, 0
+	p.since = p.w.now
 	p.life++
 }
 
