@@ -84,17 +84,12 @@ func (p *process) checkDuplicate() {
 	p.w.violate("%s ends as a duplicate, and was the only process of its name since %v", p, p.since)
 }
 
-// undead is a session whose process is gone, and which somebody who leads has yet to end.
+// undead is a session whose process is gone, and which somebody has yet to end: one who leads, or
+// who finds that the server has removed its lease (rule B1).
 func (w *world) undead() string {
-	leads := false
-	for _, p := range w.members {
-		for _, t := range p.work {
-			leads = leads || p.alive && t.leading
-		}
-	}
 	for _, key := range w.store.all {
 		c := w.store.newest(key)
-		if !leads || c == nil || c.entry.Kind != record.KindLease || c.entry.Form != record.FormRecord ||
+		if c == nil || c.entry.Kind != record.KindLease || c.entry.Form != record.FormRecord ||
 			!c.entry.Lease.Alive() || c.entry.Peer.Class != record.Candidate {
 			continue
 		}
