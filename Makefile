@@ -1,5 +1,5 @@
 # Everything that CI checks is a stage of internal/check. The tools that it runs are pinned in tools/go.mod.
-STAGES := format vet staticcheck tidy test nested page mutants race realtime play fuzz
+STAGES := format vet tidy test race realtime nested page staticcheck mutants play fuzz
 
 .PHONY: check $(STAGES)
 

@@ -4,16 +4,17 @@
 //	go run ./internal/check              all stages, as CI runs them
 //	go run ./internal/check vet race     some of them
 //
-// The output of every command appears as it is written. A summary follows: the seconds of each
-// stage and of each package, and the CPU seconds of each stage. The same figures are appended to
-// check.csv, which Git ignores.
+// The output of every command appears. A summary follows: the seconds of each stage and of each
+// package, and the CPU seconds of each stage. The same figures are appended to check.csv, which Git
+// ignores.
 //
-// The realtime stage mostly waits. The stages after it look at no clock, and run beside it, as
-// commands that yield to it. Each line of the realtime stage begins with its name.
+// Some stages mostly wait for real time. Others only compute, and look at no clock. These run
+// beside the former, as commands that yield to them. The output of each stage appears as a whole,
+// when that of the stages before has.
 //
 // Promises:
-//   - The run ends at the first stage that fails, with status 1. The summary then has the
-//     stages that were run.
+//   - The run ends at the first stage that fails, with status 1, and what that stage wrote is the
+//     last that is shown. The summary then has the stages that were run.
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
 //   - The test stage is what go test ./... does. The play stage adds drawn schedules and storms.
 //   - Nested modules are vetted like this one, and those of the examples are tested.

@@ -44,37 +44,54 @@ func check(ctx context.Context, w io.Writer, names []string, path string, warn, 
 	return errors.Join(err, keep(path, commit(ctx), began, figures))
 }
 
-// runAll runs stages until one fails, or until they have taken too long.
+// runAll runs each stage when those have ended that it comes after, until one fails, or until they
+// have taken too long.
 func runAll(ctx context.Context, w io.Writer, wanted []stage, most time.Duration) (figures []figure, err error) {
-	began, lines := time.Now(), &wholeLines{to: w}
-	of := make([][]figure, len(wanted))
-	beside, unlessOneFails := errgroup.WithContext(ctx)
-	run := func(i int, to io.Writer) (err error) {
-		s := wanted[i]
-		fmt.Fprintf(lines, "== %s\n", s.name)
-		of[i], err = s.run(unlessOneFails, to)
-		if total := time.Since(began); err == nil && total > most {
-			err = fmt.Errorf("%.0f s are more than %.0f s", total.Seconds(), most.Seconds())
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", s.name, err)
-		}
-		return err
+	began, turns := time.Now(), newTurns(w, len(wanted))
+	of, ended := make([][]figure, len(wanted)), map[string]chan struct{}{}
+	for _, s := range wanted {
+		ended[s.name] = make(chan struct{})
 	}
-	beside.Go(func() (err error) {
-		for i, s := range wanted {
-			switch {
-			case err != nil || unlessOneFails.Err() != nil:
-			case s.waits:
-				beside.Go(func() error { return run(i, &prefixed{lines, s.name + ": "}) })
-			default:
-				err = run(i, lines)
+	running, unlessOneFails := errgroup.WithContext(ctx)
+	for i, s := range wanted {
+		running.Go(func() (err error) {
+			for _, name := range before(s, wanted) {
+				select {
+				case <-ended[name]:
+				case <-unlessOneFails.Done():
+					return unlessOneFails.Err()
+				}
 			}
-		}
-		return err
-	})
-	err = beside.Wait()
+			fmt.Fprintf(turns.of(i), "== %s\n", s.name)
+			of[i], err = s.run(unlessOneFails, turns.of(i))
+			if total := time.Since(began); err == nil && total > most {
+				err = fmt.Errorf("%.0f s are more than %.0f s", total.Seconds(), most.Seconds())
+			}
+			turns.end(i, err)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			close(ended[s.name])
+			return nil
+		})
+	}
+	err = running.Wait()
 	return slices.Concat(of...), err
+}
+
+// before are the wanted stages that must have ended before a stage begins. One that is not wanted
+// stands for those before it.
+func before(s stage, wanted []stage) (names []string) {
+	for _, name := range s.after {
+		if slices.ContainsFunc(wanted, func(w stage) bool { return w.name == name }) {
+			names = append(names, name)
+			continue
+		}
+		if i := slices.IndexFunc(stages, func(s stage) bool { return s.name == name }); i >= 0 {
+			names = append(names, before(stages[i], wanted)...)
+		}
+	}
+	return names
 }
 
 // named returns the stages with these names, in the order of all stages.

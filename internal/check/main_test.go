@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,8 @@ func TestCheck(t *testing.T) {
 	broken := errors.New("broken")
 	stages = []stage{
 		one("first", always(step{line: "go version"})),
-		one("second", func(context.Context) ([]step, error) { return nil, broken }),
-		one("third", always(step{line: "go version"})),
+		one("second", func(context.Context) ([]step, error) { return nil, broken }, "first"),
+		one("third", always(step{line: "go version"}), "second"),
 	}
 	for _, c := range []struct {
 		name  string
@@ -61,12 +62,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestBeside: a stage that waits runs beside the stages after it, each of its lines begins with its
-// name, and it ends when one of the others fails.
+// TestBeside: stages run beside each other that need not come after each other. When one fails, the
+// others end, and what it wrote is the last that is shown.
 func TestBeside(t *testing.T) {
 	wanted := []stage{
-		{name: "slow", waits: true, steps: always(step{line: "go version"}, step{line: "sleep 600"})},
+		{name: "slow", atOnce: true, steps: always(step{line: "go version"}, step{line: "sleep 600"})},
 		one("quick", always(step{line: "go env GOOS"}, step{line: "sleep 1"}, step{line: "go nothing"})),
+		one("last", always(step{line: "go env GOARCH"}), "slow"),
 	}
 	var shown bytes.Buffer
 	figures, err := runAll(t.Context(), &shown, wanted, time.Minute)
@@ -76,7 +78,36 @@ func TestBeside(t *testing.T) {
 	if len(figures) != 2 || figures[0].stage != "slow" || figures[1].stage != "quick" || figures[0].result != "FAIL" {
 		t.Errorf("%v", figures)
 	}
-	if !strings.Contains(shown.String(), "\nslow: go version go1.") {
-		t.Errorf("its lines are not marked:\n%s", &shown)
+	slow, quick, both := strings.Cut(shown.String(), "== quick\n")
+	if !both || !strings.Contains(slow, "go version go1.") || !strings.Contains(quick, "go nothing: unknown command") {
+		t.Errorf("shown is\n%s", &shown)
+	}
+}
+
+// TestBefore: each stage comes after stages that are listed before it. One that is not wanted
+// stands for those that it comes after.
+func TestBefore(t *testing.T) {
+	seen := map[string]bool{}
+	for i, s := range stages {
+		for _, name := range s.after {
+			if !seen[name] {
+				t.Errorf("%s comes after %s, which is not listed before it", s.name, name)
+			}
+		}
+		if i > 0 && len(s.after) == 0 {
+			t.Errorf("%s comes after nothing", s.name)
+		}
+		seen[s.name] = true
+	}
+	wanted, err := named([]string{"vet", "race", "fuzz", "page"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range wanted {
+		got = append(got, strings.Join(before(s, wanted), " ")+" < "+s.name)
+	}
+	if want := []string{" < vet", "vet < race", "race < page", "vet < fuzz"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

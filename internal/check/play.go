@@ -4,7 +4,7 @@ package main
 // storms, whose seeds lie behind those of the part, and a larger crowd. Both together try a commit.
 // Bubbles have all processors here, and one in the test stage.
 func plays() []step {
-	const more = yielding + test + "-count 1 -run "
+	const more = filling + test + "-count 1 -run "
 	const parallel = "NATSTEST_PROCESSORS=all"
 	storms := func(name, hours string) step {
 		return step{

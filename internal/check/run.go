@@ -38,10 +38,11 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // go test stops its tests then
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), thrifty(), s.env)
-	out := &output{to: w}
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	out, errs := &output{to: w}, &output{to: w}
+	cmd.Stdout, cmd.Stderr = out, errs
 	err = cmd.Run()
 	out.end()
+	errs.end()
 	if state := cmd.ProcessState; state != nil {
 		cpu = state.UserTime() + state.SystemTime()
 	}
@@ -73,19 +74,6 @@ func (l *wholeLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.to.Write(p)
-}
-
-// prefixed passes on what a stage writes that runs beside others, with its name before each line.
-type prefixed struct {
-	to     io.Writer
-	prefix string
-}
-
-func (p *prefixed) Write(line []byte) (int, error) {
-	if _, err := p.to.Write(append([]byte(p.prefix), line...)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
 }
 
 // output passes on the output of a command, line by line, and reads the seconds of packages from

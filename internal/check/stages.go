@@ -14,8 +14,8 @@ import (
 type stage struct {
 	name   string
 	steps  func(ctx context.Context) ([]step, error)
-	atOnce bool // the commands run side by side, since each waits most of the time, and not one after the other
-	waits  bool // the stages after it run beside it, since it waits most of the time
+	after  []string // the stages that must have ended before; it runs beside all others
+	atOnce bool     // the commands run side by side, since each waits most of the time, and not one after the other
 }
 
 // tool runs a command that tools/go.mod pins.
@@ -26,9 +26,13 @@ const tool = "go tool -modfile=tools/go.mod "
 // machine.
 const test = "go test -vet=off -timeout 20m -p 3 "
 
-// yielding begins a command of a stage that computes beside one that waits for real time: what is
-// due there comes first.
-const yielding = "nice "
+// yielding begins a command of the nested modules, which are tested beside the page: what the
+// browser has to do comes first. filling begins one that computes beside stages that wait for real
+// time: it has what these leave.
+const (
+	yielding = "nice "
+	filling  = "nice -n 19 "
+)
 
 // roomy is the environment of a tool that keeps most of what it makes: with the collector's usual
 // pace, a third of its time would go into looking through that. It takes twice the memory.
@@ -41,38 +45,40 @@ var longest = []string{
 	"propertytests/model/explore", "election", "roles",
 }
 
-// stages are all of them, the quick ones first. Those that look at no clock come last, beside the
-// one that waits.
+// stages are all of them. In one line, each after the one before, are those that have to answer in
+// time, the quick ones first. Beside them, after the tests, are those that only compute: these have
+// a line of their own, and yield.
 var stages = []stage{
 	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
-	one("vet", vets),
-	one("tidy", always(step{line: "go mod tidy -diff"})),
-	one("test", always(step{line: test + "-p 4 ./" + strings.Join(longest, " ./") + " ./..."})),
+	one("vet", vets, "format"),
+	one("tidy", always(step{line: "go mod tidy -diff"}), "vet"),
+	one("test", always(step{line: test + "-p 4 ./" + strings.Join(longest, " ./") + " ./..."}), "tidy"),
 	// The property tests are shorter under the race detector by themselves.
-	one("race", races),
+	one("race", races, "test"),
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
 	// Each test that plays cycles plays one. To play many of each, and record them with the product
 	// that they tested: go run ./propertytests/campaign cycles -cycles 50
-	{name: "realtime", atOnce: true, waits: true, steps: always(
+	{name: "realtime", after: []string{"race"}, atOnce: true, steps: always(
 		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
 		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./assign ./internal/natstest ./fencing ./propertytests/campaign/cycles ./propertytests/live/shards " +
 			"./cmd/rolectl"},
 	)},
-	one("play", always(plays()...)),
+	// Both wait too, but not beside the stage before: servers did not answer in time there.
+	one("nested", nested, "realtime"),
+	one("page", page, "realtime"),
 	// Every file but those that the tag excludes, which vet sees.
-	one("staticcheck", always(step{line: yielding + tool + "staticcheck -tags realtime ./...", env: roomy})),
-	one("nested", nested),
-	one("page", page),
-	one("mutants", mutants),
+	one("staticcheck", always(step{line: filling + tool + "staticcheck -tags realtime ./...", env: roomy}), "test"),
+	one("mutants", mutants, "staticcheck"),
+	one("play", always(plays()...), "mutants"),
 	// Targets of recently changed packages run for a while, and a fifth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
-	one("fuzz", fuzzes),
+	one("fuzz", fuzzes, "play"),
 }
 
 // one is a stage whose commands run one after the other.
-func one(name string, steps func(context.Context) ([]step, error)) stage {
-	return stage{name: name, steps: steps}
+func one(name string, steps func(context.Context) ([]step, error), after ...string) stage {
+	return stage{name: name, steps: steps, after: after}
 }
 
 // always is for a stage whose commands are the same wherever it runs.
@@ -85,7 +91,7 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 // The driver's are left out, because on the real server not every run is the same.
 func mutants(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: yielding + test + "-count 1 -run Mutants$ ./propertytests/model/...",
+		line: filling + test + "-count 1 -run Mutants$ ./propertytests/model/...",
 		env:  []string{"MUTANTS=some", "MUTANTS_SEED=" + commit(ctx)},
 	}}, nil
 }
@@ -93,7 +99,7 @@ func mutants(ctx context.Context) ([]step, error) {
 // fuzzes runs the fuzz targets that the commit draws.
 func fuzzes(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: yielding + "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 15s -most 30s -seed " +
+		line: filling + "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 15s -most 30s -seed " +
 			commit(ctx),
 	}}, nil
 }
