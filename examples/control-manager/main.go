@@ -41,7 +41,7 @@ func main() {
 func operate(ctx context.Context, url string) (err error) {
 	nc, err := nats.Connect(url)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to NATS (start nats-server -js, or set NATS_URL): %w", err)
 	}
 	defer nc.Close()
 	client, err := assign.NewClient(nc, assign.ClientConfig{Namespace: role})

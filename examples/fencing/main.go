@@ -71,7 +71,7 @@ func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	nc, err := nats.Connect(cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL))
 	if err != nil {
-		log.Fatal(err)
+		log.Fatalf("connect to NATS (start nats-server -js, or set NATS_URL): %v", err)
 	}
 	defer nc.Close()
 	js, err := jetstream.New(nc)

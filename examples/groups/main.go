@@ -57,7 +57,7 @@ func runGroup(o options) error {
 	defer stop()
 	nc, err := nats.Connect(o.url)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to NATS (start nats-server -js, or set NATS_URL): %w", err)
 	}
 	defer nc.Close()
 	client, err := assign.NewClient(nc, assign.ClientConfig{

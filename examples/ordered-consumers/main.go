@@ -45,7 +45,7 @@ func show(o options) error {
 	defer stop()
 	nc, err := nats.Connect(o.url)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to NATS (start nats-server -js, or set NATS_URL): %w", err)
 	}
 	defer nc.Close()
 	js, err := jetstream.New(nc)

@@ -33,7 +33,7 @@ func main() {
 
 	nc, err := nats.Connect(cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL))
 	if err != nil {
-		log.Fatal(err)
+		log.Fatalf("connect to NATS (start nats-server -js, or set NATS_URL): %v", err)
 	}
 	defer nc.Close()
 	a := app{}
