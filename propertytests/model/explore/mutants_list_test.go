@@ -172,4 +172,10 @@ var taskMutants = []mutants.Mutant{
 			"case t.phase != pushed && t.phase != running:\n\t\ts.stale(e.Ref, t.policy.Kind, \"attempt\")\n\tdefault:",
 		},
 	}},
+	{Name: "no seal more for what a reading has missed", By: inTasks("written again"), Edits: []mutants.Edit{
+		{"missed := l.second && e.Missed != 0 && e.Missed <= l.from", "missed := false"},
+	}},
+	{Name: "a record that was passed over leaves no gap", By: inTasks("written again"), Edits: []mutants.Edit{
+		{"\t\tr.now.skip(r.last+1, revision)\n", ""},
+	}},
 }

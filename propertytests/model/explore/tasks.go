@@ -29,5 +29,9 @@ func Tasks() []tasks.Config {
 		},
 		{Name: "two faults", Leaders: 2, Tasks: 2, Slots: 1, Faults: 2, Most: any},
 		{Name: "three terms", Leaders: 3, Tasks: 2, Slots: 1, Faults: 3, Most: allowed{tasks.Depose: 2, tasks.Lag: 1}},
+		{
+			Name: "written again", Leaders: 2, Tasks: 1, Slots: 1, Faults: 3, Piecemeal: true,
+			Most: allowed{tasks.Depose: 1, tasks.Rewrite: 2},
+		},
 	}
 }

@@ -23,6 +23,8 @@ type Config struct {
 	Slots   int
 	Faults  int
 	Most    map[Fault]int
+	// Piecemeal has a reading come to one record at a time, and notice what it has missed.
+	Piecemeal bool
 }
 
 // Fault is something that goes wrong.
@@ -40,12 +42,13 @@ const (
 	Deaf                 // nobody listens where a frame went
 	Renew                // the connection was another one for a moment
 	Rotate               // the leader's term is given another epoch
+	Rewrite              // an outcome that a reading has still to come to is written again, without a seal
 	Faults
 )
 
 var faultNames = [...]string{
 	"delay", "repeat", "lag", "crash", "depose", "failure", "release", "deaf",
-	"renew", "rotate",
+	"renew", "rotate", "rewrite",
 }
 
 func (f Fault) String() string { return faultNames[f] }

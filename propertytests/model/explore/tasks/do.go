@@ -41,7 +41,12 @@ func (x *Model) apply(w *World, mv search.Move) error {
 		w.leaders[i] = &l
 		return x.step(w, i, tasks.Tick{})
 	case reads:
+		if x.cfg.Piecemeal {
+			return x.readOn(w, i)
+		}
 		return x.read(w, i)
+	case rewrites:
+		x.rewrite(w, n)
 	case lagsReading, flows:
 		l := *w.leaders[i]
 		l.lags = v == lagsReading
@@ -224,21 +229,7 @@ func (x *Model) read(w *World, k int) error {
 		if w.ledger.newest(r.Subject).Sequence != r.Sequence || w.leaders[k].s == nil {
 			continue
 		}
-		var ev tasks.Event
-		id := r.Subject[2:]
-		switch r.Kind {
-		case submission:
-			ev = tasks.Submitted{ID: id, Revision: r.Sequence, Policy: policy}
-		case outcome:
-			ev = tasks.Settled{ID: id, Revision: r.Sequence}
-		case note:
-			ev = tasks.Noted{ID: id, Revision: r.Sequence, Retry: r.Retry}
-		case erased:
-			ev = tasks.Noted{ID: id, Revision: r.Sequence, Gone: true}
-		case seal:
-			ev = tasks.SealSeen{Revision: r.Sequence, Epoch: r.Epoch, Ours: int(r.By) == k+1}
-		}
-		if err := x.tell(w, k, ev); err != nil {
+		if err := x.tell(w, k, r.event(k, 0)); err != nil {
 			return err
 		}
 	}
@@ -249,6 +240,23 @@ func (x *Model) read(w *World, k int) error {
 		w.leaders[k] = x.keepLeader(k, &l)
 	}
 	return nil
+}
+
+// event is what a record says to a scheduler whose reading comes to it. Of a seal of its own missed
+// is since when it may have missed something.
+func (r *streamEntry) event(k int, missed uint64) tasks.Event {
+	id := r.Subject[2:]
+	switch r.Kind {
+	case submission:
+		return tasks.Submitted{ID: id, Revision: r.Sequence, Policy: policy}
+	case outcome:
+		return tasks.Settled{ID: id, Revision: r.Sequence}
+	case note:
+		return tasks.Noted{ID: id, Revision: r.Sequence, Retry: r.Retry}
+	case erased:
+		return tasks.Noted{ID: id, Revision: r.Sequence, Gone: true}
+	}
+	return tasks.SealSeen{Revision: r.Sequence, Epoch: r.Epoch, Ours: int(r.By) == k+1, Missed: missed}
 }
 
 // pass lets one unit of time pass: what was not answered is unknown or said again.

@@ -27,6 +27,10 @@
 // faults lead to where every task has its outcome, but where the last of the configured terms has
 // ended. So if what can always happen again happens one day, every task ends.
 //
+// A configuration may have readings of the stream come to one record at a time. Then outcomes may
+// be written again without a seal, ahead of a reading, and a scheduler knows what its reading has
+// left out (package gaps). In the other configurations a reading comes to all that stands at once.
+//
 // Left out: payloads and signatures (a frame names its sender truly), checkpoints, limits,
 // recurrences, deadlines, cancelling, draining on request; terms beyond the configured number.
 package tasks

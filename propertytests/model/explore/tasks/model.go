@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gaps"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
@@ -70,6 +71,7 @@ func (x *Model) appoint(w *World, i int) {
 	}
 	w.leaders[w.terms] = x.keepLeader(w.terms, &leader{
 		host: i, epoch: epoch, now: record.Instant(time.Hour), feed: l.stream, tick: true,
+		reading: reading{len(l.stream), &gaps.Reading{}},
 		s: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: epoch, CrashBudget: 100, AnswerTime: unit, WriteTime: unit, Rand: func() float64 { return 0.5 },
 		}),
@@ -132,6 +134,10 @@ func (x *Model) keepLeader(k int, l *leader) *leader {
 		w.Flag(l.caughtUp)
 		w.Word(uint64(l.knows))
 		w.Word(uint64(len(l.feed)))
+		if x.cfg.Piecemeal {
+			w.Word(uint64(l.reading.first))
+			snapshot.Look(x.looker, w, l.reading.gaps)
+		}
 		for _, r := range l.feed {
 			snapshot.Look(x.looker, w, r)
 		}

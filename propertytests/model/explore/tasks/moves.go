@@ -37,11 +37,13 @@ const (
 	releases
 	renews
 	rotates
+	rewrites
 )
 
 var faultOf = map[moveKind]Fault{
 	delays: Delay, repeats: Repeat, unheard: Deaf, lagsView: Lag, lagsReading: Lag, crashes: Crash, cuts: Crash,
 	deposes: Depose, fails: Failure, releases: Release, renews: Renew, rotates: Rotate,
+	rewrites: Rewrite,
 }
 
 func move(v moveKind, who, n int) search.Move { return search.Move(int(v)<<16 | who<<8 | n) }
@@ -89,6 +91,11 @@ func (x *Model) Moves(w World, to []search.Move) []search.Move {
 			fault(lagsReading, k, 0)
 		}
 		fault(renews, k, 0)
+	}
+	for t := range x.cfg.Tasks {
+		if x.ahead(&w, t) {
+			fault(rewrites, 0, t)
+		}
 	}
 	holder, dead := w.ledger.holder()
 	for k, l := range w.leaders[:w.terms] {

@@ -31,6 +31,7 @@ type leader struct {
 	feed     []*streamEntry // what the stream has for it
 	lags     bool           // its reading stands still
 	caughtUp bool
+	reading  reading
 	knows    int      // how much of the bucket's log it was told
 	asked    []uint64 // writes without an answer
 }
@@ -100,6 +101,7 @@ type streamEntry struct {
 	By       uint8  // whose seal it is: that leader's, from 1
 	Outcome  tasks.Outcome
 	Retry    tasks.Retry
+	Over     uint64 // the record of its own subject that it was written over, 0 if its condition names none
 }
 
 type recordKind uint8
@@ -110,6 +112,7 @@ const (
 	note
 	erased
 	seal
+	replaced // only in a feed: a later record has taken its place
 )
 
 // net is what is on its way.

@@ -14,6 +14,7 @@ var verbNames = [...]string{
 	"closes its session", "time passes", "DELAYED", "REPEATED", "NOBODY LISTENS", "ITS VIEW STANDS STILL",
 	"ITS READING STANDS STILL",
 	"CRASHES", "IS CUT OFF", "TAKES THE ROLE OVER", "FAILS", "GIVES BACK", "WAS CONNECTED AGAIN", "HAS ANOTHER EPOCH",
+	"IS WRITTEN AGAIN",
 }
 
 // Tell makes a move again.
@@ -23,6 +24,9 @@ func (x *Model) Tell(w World, mv search.Move) (World, []string, error) {
 	switch v {
 	case ticks, reads, flows, lagsReading, renews, rotates, retires:
 		who = fmt.Sprintf("leader %d", i+1)
+	}
+	if v == rewrites {
+		who = "the outcome of " + taskID(n)
 	}
 	line := who + " " + verbNames[v]
 	switch v {

@@ -211,16 +211,11 @@ func (x *Model) store(w *World, m *message) (record.Outcome, uint64, error) {
 			return 0, 0, fmt.Errorf("T2: attempt %s of %s has not failed", show(o.Attempt), id)
 		}
 	}
-	r := l.put(*m.record)
-	w.ledger = x.keepLedger(l)
-	x.history(w, r.Subject)
-	for k, old := range w.leaders[:w.terms] {
-		if old.s != nil {
-			c := *old
-			c.feed = slices.DeleteFunc(slices.Clone(old.feed), func(o *streamEntry) bool { return o.Subject == r.Subject })
-			c.feed = append(c.feed, r) // what was overwritten is not read any more
-			w.leaders[k] = x.keepLeader(k, &c)
-		}
+	written := *m.record
+	if x.cfg.Piecemeal && m.on == written.Subject {
+		written.Over = m.expect
 	}
+	r := x.publish(w, l, &written)
+	x.history(w, r.Subject)
 	return record.Won, r.Sequence, nil
 }
