@@ -220,6 +220,11 @@ func (l *lead) watchLimits(ev tasks.Event, wasReady bool) {
 		}
 		l.chosen(fresh, bound.Rate)
 	}
+	if n.kind["limited"] > before.kind["limited"] && bound.Concurrency > 0 {
+		if l.w.Bounds++; n.kind["limited"] == bound.Concurrency {
+			l.w.Full++
+		}
+	}
 	if k := n.kind["limited"]; bound.Concurrency > 0 && k > bound.Concurrency && k > before.kind["limited"] {
 		l.w.fail("%d tasks of kind limited run at once: at most %d", k, bound.Concurrency)
 	}

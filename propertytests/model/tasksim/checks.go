@@ -71,6 +71,7 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 	family, id, _ := strings.Cut(subject, ".")
 	switch v := value.(type) {
 	case tallyOf:
+		w.Tallies++
 		w.tells(id, v, before)
 	case submission:
 		w.opened(id, v, before, revision)
@@ -106,8 +107,10 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 			w.fail("the key %s of the open task %s was taken", id, u.task)
 		}
 	case erased:
-		if u, ok := before.(uniqueOf); ok && w.store.open(u.task) {
-			w.fail("the key %s of the open task %s was freed", id, u.task)
+		if u, ok := before.(uniqueOf); ok {
+			if w.Freed++; w.store.open(u.task) {
+				w.fail("the key %s of the open task %s was freed", id, u.task)
+			}
 		}
 		if w.store.open(id) && w.ofPresent(id, before) {
 			w.fail("%s of the open task was removed", subject)
@@ -150,6 +153,7 @@ func (w *taskWorld) opened(id string, s submission, before any, revision uint64)
 		if other := w.holder[s.keys.Unique]; other != "" && other != id {
 			w.fail("%s and %s have the unique key %s", other, id, s.keys.Unique)
 		}
+		w.Keyed++
 		w.holder[s.keys.Unique] = id
 	}
 	if strings.HasPrefix(id, tasks.TickPrefix) && !s.renewed {
@@ -258,6 +262,9 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 	}
 	if s.keys != nil && c.holder[s.keys.Unique] == id {
 		delete(c.holder, s.keys.Unique)
+	}
+	if o.Cause == tasks.CauseUndecodable {
+		c.Undecodable++
 	}
 	if o.Cause == tasks.CauseUnclosed {
 		w.givesUp(id, s.after)

@@ -50,6 +50,16 @@ func (w *taskWorld) lastLoss(id string, o *tasks.Outcome) {
 	}
 }
 
+// suspects counts the suspicions in notes.
+func (w *taskWorld) suspects(r *tasks.Retry) {
+	if r.Group != 0 {
+		w.Suspected++
+	}
+	if r.Alone {
+		w.Alone++
+	}
+}
+
 const laterBuild = "later"
 
 func (p *participant) build() string {

@@ -19,12 +19,14 @@ func TestRoughWorlds(t *testing.T) {
 		from = uint64(time.Now().UnixNano())
 	}
 	r := rand.New(rand.NewPCG(from, 1))
-	var sum Counts
+	var sum, met Counts
+	defer func() { t.Log(ofRules(&sum, &met)) }()
 	for i := range *schedules {
 		s := roughWorld(r)
 		s.Trace, s.Story = *trace, story()
 		c, err := Run(s)
 		sum.Add(c)
+		met.Add(c.once())
 		if err != nil {
 			t.Logf("%d schedules: %+v", i+1, sum) // what came to pass counts, also where it ends so
 			t.Fatalf("-tasksim.seed %d, failed after %d schedules: %v\n%+v", from, i+1, err, s)
@@ -61,7 +63,9 @@ func roughWorld(r *rand.Rand) Scenario {
 	if s.Seed%11 == 0 {
 		s.Rewrites = 10 * time.Millisecond
 	}
-	s.Renames = s.Chained && s.Retention > 0 && s.Seed%13 < 3
+	if s.Renames = s.Chained && s.Retention > 0 && s.Seed%13 < 3; s.Renames {
+		s.Length = 60 * time.Second // the completion of the earlier group is kept for long
+	}
 	return s
 }
 

@@ -111,8 +111,20 @@ type Counts struct {
 	StaleFrames, StalePushed int
 	// batches, and those that were halved
 	Together, Halved int
-	Effects          int
-	Seconds          int // of virtual time
+	// submissions with a unique key, and keys that a scheduler has freed
+	Keyed, Freed int
+	// notes of a suspicion, and attempts that began alone for one
+	Suspected, Alone int
+	// hand-outs under a record of limits, and those after which as many ran as it says
+	Bounds, Full int
+	// tasks that are dead since nobody can decode their inputs
+	Undecodable int
+	// records of groups
+	Tallies int
+	// hand-outs of the kind whose keys take turns while others waited
+	Turns   int
+	Effects int
+	Seconds int // of virtual time
 }
 
 // Add adds up.

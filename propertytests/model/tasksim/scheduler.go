@@ -171,6 +171,7 @@ func (l *lead) carryOut(effect tasks.Effect) {
 			w.Begun++
 			l.turned(e.ID)
 		}
+		w.suspects(&e.Retry)
 		l.write(e.Write, put{"t." + e.ID, l.noteOf(&e), sealSubject, e.Guard})
 	case tasks.WriteCheckpoint:
 		l.write(e.Write, put{"c." + e.ID, checkpoint{e.Attempt, int(e.Data[0])<<8 | int(e.Data[1])}, sealSubject, e.Guard})

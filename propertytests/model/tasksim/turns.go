@@ -59,6 +59,7 @@ func (l *lead) checkTurns(instance string, handed *tasks.TaskInfo, all []tasks.T
 		if k == key {
 			continue
 		}
+		l.w.Turns++
 		if t.passed++; t.passed > 2*len(t.beside) {
 			l.w.fail("%s of key %q waits while %d tasks of %d keys go", first, k, t.passed, len(t.beside))
 		}
