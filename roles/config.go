@@ -2,6 +2,7 @@ package roles
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -126,8 +127,8 @@ type Config struct {
 
 	// Meta is published in this process's member record.
 	Meta map[string]string
-	// Logger logs every event, see [LogSink]. Without Logger and Sinks, warnings and errors go to
-	// slog.Default(). With Sinks alone, only sinks log, such as a [SlogSink].
+	// Logger logs every event, see [LogSink]. Without it, and without a [LogSink] or a [SlogSink] in
+	// Sinks, warnings and errors go to slog.Default(). SlogSink(nil) in Sinks turns that off.
 	Logger *zap.Logger
 	// Sinks receive every event, in order, from one goroutine.
 	Sinks []event.Sink
@@ -223,15 +224,15 @@ func (c Config) session() election.SessionConfig {
 	}
 }
 
-// log is the log of the manager, nil for none.
+// log is the log of the manager, nil when one of its sinks logs.
 func (c Config) log() *logSink {
 	switch {
 	case c.Logger != nil:
 		return newLogSink(zapOutput(c.Logger))
-	case len(c.Sinks) == 0:
-		return newLogSink(warningsOutput())
+	case slices.ContainsFunc(c.Sinks, logs):
+		return nil
 	}
-	return nil
+	return newLogSink(warningsOutput())
 }
 
 // campaign is the part of r that the election takes; the work is added by the manager.

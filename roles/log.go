@@ -19,7 +19,8 @@ import (
 //	Error   panics
 //
 // A fault that repeats is logged once in ten seconds. No event holds a token, so no line holds a
-// token. No line has the stack of the sink. A nil logger logs nothing.
+// token. No line has the stack of the sink. With a nil logger nothing is
+// logged, nor by the manager itself.
 func LogSink(log *zap.Logger) event.Sink {
 	if log == nil {
 		log = zap.NewNop()
@@ -36,6 +37,12 @@ func SlogSink(log *slog.Logger) event.Sink {
 }
 
 func newLogSink(to output) *logSink { return &logSink{to: to} }
+
+// logs reports whether a sink logs by itself. One of metrics or traces does not.
+func logs(s event.Sink) bool {
+	_, ok := s.(*logSink)
+	return ok
+}
 
 // logSink finds the line for each event, and passes it on.
 type logSink struct {

@@ -54,7 +54,7 @@ func slogOutput(handler func() slog.Handler) output {
 	}
 }
 
-// warningsOutput is the output of a manager without a configured log. Warnings and errors go to
+// warningsOutput is the output of a manager to which no log was given. Warnings and errors go to
 // slog.Default(). After the first of them, a line also says when a connection or a session is back.
 func warningsOutput() output {
 	to := slogOutput(func() slog.Handler { return slog.Default().Handler() })

@@ -92,28 +92,46 @@ func TestNoServerIsSaid(t *testing.T) {
 	})
 }
 
-// TestSinksAloneLogNothing: with Sinks, the sinks get the events, and slog.Default() gets nothing.
-func TestSinksAloneLogNothing(t *testing.T) {
-	out := defaultLog(t)
-	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		returned := make(chan event.Event, 100)
-		n := start(t, s, "a", one(roles.Role{Name: "r", Lead: func(context.Context, *election.Term) error { return nil }}),
-			unlogged,
-			func(c *roles.Config) {
-				c.Sinks = []event.Sink{event.SinkFunc(func(e event.Event) {
-					if _, ok := e.(event.WorkReturned); ok {
-						returned <- e
-					}
-				})}
+// TestWarningsBesideSinks: sinks of metrics or traces do not log, so warnings go to slog.Default()
+// beside them. A sink that logs takes the place of that.
+func TestWarningsBesideSinks(t *testing.T) {
+	log := &locked{}
+	for name, c := range map[string]struct {
+		sink   event.Sink
+		warned bool
+	}{
+		"metrics":   {event.SinkFunc(func(event.Event) {}), true},
+		"a log":     {roles.SlogSink(slog.New(slog.NewTextHandler(log, nil))), false},
+		"no log":    {roles.SlogSink(nil), false},
+		"a zap log": {roles.LogSink(nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := defaultLog(t)
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				returned := make(chan event.Event, 100)
+				n := start(t, s, "a",
+					one(roles.Role{Name: "r", Lead: func(context.Context, *election.Term) error { return nil }}),
+					unlogged,
+					func(cfg *roles.Config) {
+						cfg.Sinks = []event.Sink{c.sink, event.SinkFunc(func(e event.Event) {
+							if _, ok := e.(event.WorkReturned); ok {
+								returned <- e
+							}
+						})}
+					})
+				receive(t, "the work returns", returned)
+				if err := n.end(); err != nil {
+					t.Error(err)
+				}
 			})
-		receive(t, "the work returns", returned)
-		if err := n.end(); err != nil {
-			t.Error(err)
-		}
-		if out.String() != "" {
-			t.Errorf("logged:\n%s", out.String())
-		}
-	})
+			if warned := strings.Contains(out.String(), "keep Lead running until ctx ends"); warned != c.warned {
+				t.Errorf("warned by slog.Default(): %t, want %t:\n%s", warned, c.warned, out.String())
+			}
+		})
+	}
+	if !strings.Contains(log.String(), "keep Lead running until ctx ends") {
+		t.Errorf("the log has no warning:\n%s", log.String())
+	}
 }
 
 // TestMistakesAreSaid: a process without a configured log logs work that returns at once, a Lead

@@ -85,8 +85,8 @@ func (p *process) plan(ctx context.Context, t *election.Term) error {
 	}
 }
 
-// quiet is instead of a log: the program tells what happens.
-var quiet = []event.Sink{event.SinkFunc(func(event.Event) {})}
+// quiet logs nothing: the program tells what happens.
+var quiet = []event.Sink{roles.SlogSink(nil)}
 
 // noted is the work of a role, whose terms are written down for the report.
 func (p *process) noted(work lead) lead { return p.journal.keep(p, work) }

@@ -34,7 +34,7 @@ func takePart(o options) error {
 	}()
 	m, err := roles.New(roles.Config{
 		URL: o.url, Bucket: o.name, BucketAutoCreate: true, Replicas: o.replicas, InstanceID: o.id, TTL: o.ttl,
-		WorkerOnly: o.as == worker, Sinks: []event.Sink{event.SinkFunc(func(event.Event) {})},
+		WorkerOnly: o.as == worker, Sinks: []event.Sink{roles.SlogSink(nil)},
 	})
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func takePart(o options) error {
 	m, err := roles.New(
 		roles.Config{
 			Conn: nc, Bucket: "roles", BucketAutoCreate: true, InstanceID: o.as, TTL: ttl,
-			Sinks: []event.Sink{event.SinkFunc(func(event.Event) {})}, // instead of a log
+			Sinks: []event.Sink{roles.SlogSink(nil)}, // no log: the report tells what happens
 		},
 		roles.Shards(group, partitions, consumer{js}.lead)...,
 	)

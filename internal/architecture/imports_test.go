@@ -142,7 +142,7 @@ var allowed = map[string][]string{
 	"examples/datacenters/internal/lab": {"internal/natsrun"},
 
 	"examples/multi-role": {"assign", "election", "event", "fencing", "guard", "metrics", "roles", stagePackage},
-	stagePackage:          {"assign", "dashboard", "election", "event", "internal/natsrun"},
+	stagePackage:          {"assign", "dashboard", "election", "event", "internal/natsrun", "roles"},
 
 	// The command-line tool has the root, groups of commands that do not know each other, the
 	// inventory of a bucket, and the parts that all have in common.

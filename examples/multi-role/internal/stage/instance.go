@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/roles"
 )
 
 // slots is how many tasks an instance, or the worker, runs at a time.
@@ -40,8 +41,9 @@ func (c *cluster) newInstance(i int) (*instance, error) {
 	config := Config{
 		ID: in.id, URL: c.nats.url, NATS: in.link.Options(), Bucket: c.options.bucket, Replicas: c.options.replicas,
 		TTL: c.options.ttl, Slots: slots, Listener: listener,
-		Sinks: []event.Sink{c.history, c.sink}, Middleware: []assign.Middleware{c.job.countAttempts(&in.running)},
-		Wrap: func(work Lead) Lead { return c.history.record(in.id, work) },
+		Sinks:      []event.Sink{c.history, c.sink, roles.SlogSink(nil)},
+		Middleware: []assign.Middleware{c.job.countAttempts(&in.running)},
+		Wrap:       func(work Lead) Lead { return c.history.record(in.id, work) },
 	}
 	var ctx context.Context
 	ctx, in.cancel = context.WithCancel(context.Background())
