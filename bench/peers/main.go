@@ -41,7 +41,7 @@ func main() {
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
 	only := flag.String("jobs", "",
-		"only these jobs, separated by commas; elections, synced, guards and tasks are all of theirs")
+		"only these jobs, separated by commas; elections, synced, guards, tasks and reruns are all of theirs")
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as it says")
 	out := flag.String("out", "peers.csv", "the file of rows")
@@ -81,7 +81,7 @@ func run(ctx context.Context, r jobs.Run, only, of []string, out string) error {
 }
 
 // expand is the names of the jobs that are meant: elections, synced (elections on synced stores),
-// guards and tasks are all of theirs.
+// guards, tasks and reruns are all of theirs.
 func expand(only []string) (all []string, err error) {
 	groups := map[string][]string{}
 	for _, j := range jobs.Elections {
@@ -96,7 +96,10 @@ func expand(only []string) (all []string, err error) {
 	for _, j := range jobs.Tasks {
 		groups["tasks"] = append(groups["tasks"], j.Name)
 	}
-	known := slices.Concat(groups["elections"], groups["synced"], groups["guards"], groups["tasks"])
+	for _, j := range jobs.Reruns {
+		groups["reruns"] = append(groups["reruns"], j.Name)
+	}
+	known := slices.Concat(groups["elections"], groups["synced"], groups["guards"], groups["tasks"], groups["reruns"])
 	if only == nil {
 		return known, nil
 	}
@@ -107,7 +110,8 @@ func expand(only []string) (all []string, err error) {
 		case slices.Contains(known, name):
 			all = append(all, name)
 		default:
-			return nil, fmt.Errorf("no job %q: there are elections, synced, guards, tasks, %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("no job %q: there are elections, synced, guards, tasks, reruns, %s", name,
+				strings.Join(known, ", "))
 		}
 	}
 	return all, nil

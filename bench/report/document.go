@@ -21,15 +21,17 @@ var written embed.FS
 
 // source is the raw data, and where plots go.
 type source struct {
-	dir                                    string // docs/explanation/benchmarks
-	bench, elections, synced, tasks, scale data
-	peers                                  data // elections, synced and tasks
+	dir                      string // docs/explanation/benchmarks
+	bench, elections, synced data
+	tasks, reruns            data
+	scale, backlog           data
+	peers                    data // elections, synced, tasks and reruns
 }
 
 func (s *source) parts() map[string]*data {
 	return map[string]*data{
 		"bench": &s.bench, "elections": &s.elections, "synced": &s.synced, "tasks": &s.tasks,
-		"scale": &s.scale,
+		"reruns": &s.reruns, "scale": &s.scale, "backlog": &s.backlog,
 	}
 }
 
@@ -45,7 +47,8 @@ func read(docs string) (*source, error) {
 		}
 		*to = rows
 	}
-	s.peers = slices.Concat(s.elections, s.synced, s.tasks)
+	s.peers = slices.Concat(s.elections, s.synced, s.tasks, s.reruns)
+	s.scale = slices.Concat(s.scale, s.backlog)
 	return s, nil
 }
 

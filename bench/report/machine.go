@@ -25,10 +25,10 @@ func describe(quick bool) string {
 	return b.String()
 }
 
-// quiet waits until the machine has had little to do for a minute, for five minutes at most: also
+// quiet waits until the machine has had little to do for a minute, as long as patience lasts: also
 // what was measured before is a load.
-func quiet(ctx context.Context, what string) {
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
+func quiet(ctx context.Context, what string, patience time.Duration) {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		var minute float64
 		if _, err := fmt.Sscan(load(), &minute); err != nil || minute < 0.3 {
 			return

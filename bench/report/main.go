@@ -24,18 +24,32 @@ func main() {
 	log.SetFlags(log.Ltime)
 	quick := flag.Bool("quick", false, "small sizes, into a temporary directory")
 	render := flag.Bool("render", false, "measure nothing: write the document from the raw data that is there")
-	only := flag.String("only", "bench,elections,synced,tasks,scale", "which parts are measured")
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.name)
+	}
+	only := flag.String("only", strings.Join(all, ","), "which parts are measured")
+	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as bench/peers says")
+	patience := flag.Duration("patience", 5*time.Minute, "how long each part waits for a quiet machine")
 	docs := flag.String("docs", filepath.Join("docs", "explanation"), "where benchmarks.md and benchmarks/ are")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := report(ctx, *quick, *render, strings.Split(*only, ","), *docs); err != nil {
+	o := options{*quick, *render, strings.Split(*only, ","), *rounds, *patience}
+	if err := report(ctx, o, *docs); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func report(ctx context.Context, quick, render bool, only []string, docs string) error {
-	if quick && !render {
+type options struct {
+	quick, render bool
+	only          []string
+	rounds        int
+	patience      time.Duration
+}
+
+func report(ctx context.Context, o options, docs string) error {
+	if o.quick && !o.render {
 		dir, err := os.MkdirTemp("", "benchmarks")
 		if err != nil {
 			return err
@@ -50,29 +64,29 @@ func report(ctx context.Context, quick, render bool, only []string, docs string)
 		return err
 	}
 	var faults []error // of parts: what the others have measured is written all the same
-	if !render {
+	if !o.render {
 		for _, p := range parts {
-			if !slices.Contains(only, p.name) {
+			if !slices.Contains(o.only, p.name) {
 				continue
 			}
-			if !quick {
-				quiet(ctx, p.name)
+			if !o.quick {
+				quiet(ctx, p.name, o.patience)
 			}
 			log.Printf("%s: begins", p.name)
 			began := time.Now()
 			// Where it was measured belongs to what was measured: a part that is measured again may
 			// be on another machine.
-			if err := os.WriteFile(filepath.Join(raw, p.name+".txt"), []byte(describe(quick)+"\n"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(raw, p.name+".txt"), []byte(describe(o.quick)+"\n"), 0o644); err != nil {
 				return err
 			}
-			if err := p.measure(ctx, quick, filepath.Join(raw, p.name+".csv")); err != nil {
+			if err := p.measure(ctx, o, filepath.Join(raw, p.name+".csv")); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", p.name, err))
 			}
 			log.Printf("%s: took %v", p.name, time.Since(began).Round(time.Second))
 		}
 	}
 	faults = append(faults, document(docs))
-	if !quick {
+	if !o.quick {
 		faults = append(faults, writeReadme("README.md", docs))
 	}
 	return errors.Join(faults...)
@@ -81,7 +95,7 @@ func report(ctx context.Context, quick, render bool, only []string, docs string)
 // part is one source of raw data.
 type part struct {
 	name    string
-	measure func(ctx context.Context, quick bool, out string) error
+	measure func(ctx context.Context, o options, out string) error
 }
 
 var parts = []part{
@@ -89,10 +103,12 @@ var parts = []part{
 	{"elections", compare("elections")},
 	{"synced", compare("synced")},
 	{"tasks", compare("tasks")},
-	{"scale", growth},
+	{"reruns", compare("reruns")},
+	{"scale", growth("members,patient,workers,roles")},
+	{"backlog", growth("tasks")},
 }
 
-func goBenchmarks(ctx context.Context, quick bool, out string) error {
+func goBenchmarks(ctx context.Context, o options, out string) error {
 	sheet, err := figures.Create(out)
 	if err != nil {
 		return err
@@ -105,7 +121,7 @@ func goBenchmarks(ctx context.Context, quick bool, out string) error {
 		{"-bench", "Tasks$", "-count", "7", "-benchtime", "5s", "./bench"}, // long enough that most of it is warm
 		{"-bench", "TaskLatency", "-count", "7", "./bench"},
 	}
-	if quick { // one of each sort: the campaigns among them are what they are
+	if o.quick { // one of each sort: the campaigns among them are what they are
 		suites = [][]string{{"-bench", "IsLeader|GuardAdmit|TaskLatency", "-benchtime", "20x", "./bench"}}
 	}
 	var said bytes.Buffer
@@ -117,14 +133,18 @@ func goBenchmarks(ctx context.Context, quick bool, out string) error {
 }
 
 // compare puts the peers through one group of jobs.
-func compare(group string) func(ctx context.Context, quick bool, out string) error {
-	return func(ctx context.Context, quick bool, out string) error {
-		return command(ctx, filepath.Join("bench", "peers"), ".", "-jobs", group, "-out", out, fmt.Sprint("-quick=", quick))
+func compare(group string) func(ctx context.Context, o options, out string) error {
+	return func(ctx context.Context, o options, out string) error {
+		return command(ctx, filepath.Join("bench", "peers"), ".", "-jobs", group, "-out", out, fmt.Sprint("-quick=", o.quick),
+			fmt.Sprint("-rounds=", o.rounds))
 	}
 }
 
-func growth(ctx context.Context, quick bool, out string) error {
-	return command(ctx, "", "./bench/scale", "-out", out, fmt.Sprint("-quick=", quick))
+// growth measures some of the quantities that grow.
+func growth(axes string) func(ctx context.Context, o options, out string) error {
+	return func(ctx context.Context, o options, out string) error {
+		return command(ctx, "", "./bench/scale", "-axes", axes, "-out", out, fmt.Sprint("-quick=", o.quick))
+	}
 }
 
 // command builds a command of the repository and runs it: "go run" does not pass an interrupt on,

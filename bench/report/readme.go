@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +48,7 @@ var (
 			sample.median, number,
 		},
 		{"… where it takes none", "throughput", "synced", "tasks/s", -1, sample.median, number},
+		{"… the same on three servers", "throughput", "synced, three replicas", "tasks/s", -1, sample.median, number},
 		{
 			"idle, with the defaults: from submission until it begins", "latency", "defaults", "begins-ms", 1, sample.median,
 			duration,
@@ -66,10 +68,13 @@ var (
 func (s *source) readme() string {
 	const settings = "Versions, settings and every sample are in the [benchmarks](docs/explanation/benchmarks.md).\n\n"
 	var b strings.Builder
-	b.WriteString("\n" + s.summary() + "\n")
+	b.WriteString(s.summary() + "\n")
 	b.WriteString("The figures are medians where nothing else is said. " +
 		"Each table was measured side by side on one machine of two processors,\n")
 	fmt.Fprintf(&b, "elections on %s, tasks on %s", cmp.Or(s.day("elections"), "?"), cmp.Or(s.day("tasks"), "?"))
+	if lost := s.day("reruns"); lost != "" && lost != s.day("tasks") {
+		fmt.Fprintf(&b, " and killed workers on %s", lost)
+	}
 	if s.apart() != "" {
 		b.WriteString(" with each synced write by itself: today they go together")
 	}
@@ -104,21 +109,26 @@ func (s *source) apart() string {
 
 // summary is the figures that matter most, of elections and of tasks.
 func (s *source) summary() string {
-	return s.claims(s.elections, electionClaims) + "\n" + s.claims(s.tasks, taskClaims)
+	return s.claims(s.elections, electionClaims) + "\n" + s.claims(slices.Concat(s.tasks, s.reruns), taskClaims)
 }
 
 func (s *source) claims(of data, all []claim) string {
 	names := of.where(all[0].job, "", all[0].mode, all[0].figure, all[0].n).peers()
 	t := newTable(append([]string{""}, names...)...)
 	for _, c := range all {
-		cells := []string{c.label}
+		cells, known := []string{c.label}, false
 		for _, peer := range names {
-			cells = append(cells, of.claim(c, peer))
+			cell := of.claim(c, peer)
+			cells, known = append(cells, cell), known || cell != unknown
 		}
-		t.row(cells...)
+		if known {
+			t.row(cells...)
+		}
 	}
 	return t.String()
 }
+
+const unknown = "–"
 
 func (d data) claim(c claim, peer string) string {
 	rows := d.where(c.job, peer, c.mode, c.figure, c.n)
@@ -127,7 +137,7 @@ func (d data) claim(c claim, peer string) string {
 	case len(rows) == 0 && len(late) > 0:
 		return "not within " + number(late[0].Value) + " s"
 	case len(rows) == 0:
-		return "–"
+		return unknown
 	case noted(rows[0]): // it had not happened when the wait was over
 		return "> " + c.show(c.of(rows.values()))
 	}

@@ -43,7 +43,7 @@ func (r *Run) About(chosen func(job, peer string) bool) {
 		}
 	}
 	for _, p := range queue.Peers {
-		if slices.ContainsFunc(Tasks, func(j Task) bool { return chosen(j.Name, p.Name) }) {
+		if slices.ContainsFunc(slices.Concat(Tasks, Reruns), func(j Task) bool { return chosen(j.Name, p.Name) }) {
 			version(p.Name, p.Module)
 			store(p.Store, false)
 			store(p.Store, true)

@@ -22,7 +22,11 @@ type crew struct {
 }
 
 func newCrew(ctx context.Context, p queue.Peer, synced bool, c queue.Config) (*crew, error) {
-	s, err := stores.Start(p.Store, synced)
+	start := func() (stores.Store, error) { return stores.Start(p.Store, synced) }
+	if c.Replicas > 0 {
+		start = func() (stores.Store, error) { return stores.StartReplicas(ctx, synced, c.Replicas) }
+	}
+	s, err := start()
 	if err != nil {
 		return nil, err
 	}
@@ -121,3 +125,6 @@ func mode(synced bool) string {
 	}
 	return "buffered"
 }
+
+// replicated is how it is called on three servers.
+const replicated = "synced, three replicas"

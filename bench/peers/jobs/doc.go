@@ -13,7 +13,8 @@
 //	herd        of 100 candidates the leader goes              writes of the role until another leads, above those at
 //	                                                           rest
 //
-// Tasks (three worker processes, one submitter; not synced and synced stores):
+// Tasks (three worker processes, one submitter; not synced and synced stores, and three synced
+// servers where the peer can have them):
 //
 //	throughput  no-op tasks, as many as possible at once       tasks a second from the first submission to the last
 //	                                                           stored end

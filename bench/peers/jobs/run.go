@@ -105,8 +105,11 @@ type Task struct {
 	Do     func(ctx context.Context, r *Run, p queue.Peer) error
 }
 
-// Tasks are the jobs of tasks, in the order in which they run.
-var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}, {"rerun", 1, rerun}, {"late", 1, late}}
+// Tasks are the jobs of tasks while nothing fails, in the order in which they run.
+var Tasks = []Task{{"throughput", 5, throughput}, {"latency", 1, latency}}
+
+// Reruns are those in which a worker fails.
+var Reruns = []Task{{"rerun", 1, rerun}, {"late", 1, late}}
 
 // Elect does the jobs of elections that are chosen, one peer after the other.
 func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
@@ -129,7 +132,7 @@ func (r *Run) Elect(ctx context.Context, chosen func(job, peer string) bool) {
 
 // Queue does those of tasks.
 func (r *Run) Queue(ctx context.Context, chosen func(job, peer string) bool) {
-	for _, j := range Tasks {
+	for _, j := range slices.Concat(Tasks, Reruns) {
 		able := slices.Clone(queue.Peers)
 		for range cmp.Or(r.Repeat, pick(r, 1, j.Rounds)) {
 			able = slices.DeleteFunc(able, func(p queue.Peer) bool {

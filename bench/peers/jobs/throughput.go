@@ -13,15 +13,22 @@ const payload = "0123456789abcdef"
 
 // throughput runs as many no-op tasks as it can, tuned. First each task is submitted by a request
 // of its own, 256 at once; then, where the peer has that, many with one call. Each time with a new
-// store.
+// store. Then the same once more on three servers, each of which has all, where the peer can.
 func throughput(ctx context.Context, r *Run, p queue.Peer) error {
-	for _, synced := range []bool{false, true} {
-		n := pick(r, 1000, 100_000)
-		if synced {
-			n = pick(r, 300, 20_000)
+	many, few := pick(r, 1000, 100_000), pick(r, 300, 20_000)
+	for _, s := range []struct {
+		mode     string
+		synced   bool
+		replicas int
+		n        int
+	}{{mode(false), false, 0, many}, {mode(true), true, 0, few}, {replicated, true, 3, few}} {
+		if s.replicas > 0 && !p.Replicated {
+			continue
 		}
+		row := figures.Row{Job: "throughput", Peer: p.Name, Mode: s.mode, N: s.n, Figure: "tasks/s"}
+		cfg := queue.Config{Slots: 512, Tuned: true, Replicas: s.replicas}
 		for _, batch := range []bool{false, true} {
-			if err := throughputOf(ctx, r, p, synced, batch, n); err != nil {
+			if err := throughputOf(ctx, r, p, cfg, s.synced, batch, row); err != nil {
 				return err
 			}
 		}
@@ -29,8 +36,10 @@ func throughput(ctx context.Context, r *Run, p queue.Peer) error {
 	return nil
 }
 
-func throughputOf(ctx context.Context, r *Run, p queue.Peer, synced, batch bool, n int) error {
-	c, err := newCrew(ctx, p, synced, queue.Config{Slots: 512, Tuned: true})
+func throughputOf(ctx context.Context, r *Run, p queue.Peer, cfg queue.Config, synced, batch bool,
+	row figures.Row,
+) error {
+	c, err := newCrew(ctx, p, synced, cfg)
 	if err != nil {
 		return err
 	}
@@ -50,8 +59,8 @@ func throughputOf(ctx context.Context, r *Run, p queue.Peer, synced, batch bool,
 	if err := c.completed(ctx, first, limit); err != nil {
 		return err
 	}
+	n := row.N
 	began := time.Now()
-	row := figures.Row{Job: "throughput", Peer: p.Name, Mode: mode(synced), N: n, Figure: "tasks/s"}
 	if batch {
 		row.Figure = "tasks/s-batch"
 		err = many.SubmitMany(ctx, payload, n)

@@ -11,6 +11,7 @@ import (
 // Config describes where the tasks are and how they are worked on.
 type Config struct {
 	Addr      string // of the store
+	Replicas  int    // of what is stored, 0: one server
 	Name      string // of the process
 	Slots     int    // handlers that run at once in it
 	Tuned     bool
@@ -41,6 +42,8 @@ type Peer struct {
 	Name   string
 	Module string // "" for this library
 	Store  string
+	// Replicated says that its store may be three servers, each of which has all.
+	Replicated bool
 	// Settings describes the settings that are made, and those that the peer makes by itself.
 	Settings func(c Config) string
 	Connect  func(ctx context.Context, c Config) (Client, error)

@@ -14,7 +14,7 @@ import (
 )
 
 var rolemanagerPeer = Peer{
-	Name: "rolemanager", Store: "nats",
+	Name: "rolemanager", Store: "nats", Replicated: true,
 	Settings: func(c Config) string {
 		s, err := newSession(c)
 		if err != nil {
@@ -28,7 +28,7 @@ var rolemanagerPeer = Peer{
 			return nil, err
 		}
 		ac, err := assign.NewClient(nc, assign.ClientConfig{
-			Namespace: "bench", StreamAutoCreate: true, Storage: jetstream.FileStorage,
+			Namespace: "bench", StreamAutoCreate: true, Storage: jetstream.FileStorage, Replicas: c.Replicas,
 		})
 		return &rolemanager{nc: nc, c: ac}, err
 	},
@@ -45,6 +45,7 @@ var rolemanagerPeer = Peer{
 		}
 		a, err := assign.New(s, assign.Config{
 			Namespace: "bench", Role: "scheduler", Slots: c.Slots, StreamAutoCreate: true, Storage: jetstream.FileStorage,
+			Replicas: c.Replicas,
 		})
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ var rolemanagerPeer = Peer{
 // newSession has the default TTL, unless it is tuned: then the one that docs/operations.md advises
 // for one server.
 func newSession(c Config) (*election.Session, error) {
-	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: c.Name}
+	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, Replicas: c.Replicas, InstanceID: c.Name}
 	if c.Tuned || c.Impatient {
 		cfg.TTL = 2 * time.Second
 	}

@@ -17,6 +17,7 @@ type config struct {
 	Kind   string
 	Dir    string
 	Synced bool
+	Member *member // of a cluster, nil for one server
 }
 
 // server is a store in the child.

@@ -25,7 +25,12 @@ const rolePrefix = "role-"
 func serveNATS(c config) (server, error) {
 	s, err := natsrun.Start(natsrun.Options{
 		StoreDir: c.Dir, Listen: true, SyncAlways: c.Synced,
-		Configure: func(o *natsserver.Options) { o.JetStreamLimits.DefaultMaxConsumers = -1 },
+		Configure: func(o *natsserver.Options) {
+			o.JetStreamLimits.DefaultMaxConsumers = -1
+			if c.Member != nil {
+				c.Member.join(o)
+			}
+		},
 	})
 	if err != nil {
 		return nil, err
