@@ -500,6 +500,12 @@ var together = []mutants.Mutant{
 	{Name: "a dear batch is never tried again", Edits: []mutants.Edit{
 		{"return c.at != 0 && now < c.at.Add(costMemory)", "return c.at != 0"},
 	}},
+	{Name: "one dear batch is enough to go alone", Edits: []mutants.Edit{
+		{"g.dear < chance", "g.dear < 0"},
+	}},
+	{Name: "dear batches go for ever", Edits: []mutants.Edit{
+		{"g.dear < chance", "g.dear >= 0"},
+	}},
 	{Name: "the pace is not measured again", Edits: []mutants.Edit{
 		{"return p.each > 0 && now < p.at.Add(paceMemory)", "return p.each > 0"},
 	}},

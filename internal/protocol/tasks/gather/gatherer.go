@@ -16,6 +16,7 @@ const (
 	probe  = 8 * group
 	quiet  = time.Second // without batches, after one that was not answered
 	longer = 4           // the part of a batch's time for which the next one waits
+	chance = 2           // batches in a row that go though batches seem too dear, see G7
 )
 
 // Gatherer decides for the writes of one owner to one stream. All times are on the owner's scale.
@@ -24,6 +25,7 @@ type Gatherer struct {
 	together int // writes in the batch under way, 0: there is none
 	sent     record.Instant
 	turned   bool // what enters waits for a batch
+	dear     int  // batches in a row that went though they seemed not to pay
 	expected int  // writes that may come soon: those of the last batch, and what waited meanwhile
 	until    record.Instant
 	barred   record.Instant
@@ -78,9 +80,13 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 		g.pace.asked = true
 		return min(waiting, probe), false
 	case g.pays(now, min(waiting, Most)):
+		g.dear = 0
+		return min(waiting, Most), true
+	case g.able(now, waiting) && g.dear < chance:
+		g.dear++
 		return min(waiting, Most), true
 	}
-	g.turned = false
+	g.turned, g.dear = false, 0
 	return waiting, false
 }
 
@@ -126,6 +132,10 @@ func (g *Gatherer) Ended(refused bool) { g.recent.add(refused) }
 
 // pays reports whether n writes are stored sooner together.
 func (g *Gatherer) pays(now record.Instant, n int) bool {
-	return n >= fewest && now >= g.barred && !g.recent.often() && g.pace.known(now) &&
-		g.pace.each*time.Duration(n) > g.cost.of(now, n)
+	return g.able(now, n) && g.pace.each*time.Duration(n) > g.cost.of(now, n)
+}
+
+// able reports whether n writes may go together, and the pace of the store is known.
+func (g *Gatherer) able(now record.Instant, n int) bool {
+	return n >= fewest && now >= g.barred && !g.recent.often() && g.pace.known(now)
 }

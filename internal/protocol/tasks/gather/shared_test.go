@@ -1,0 +1,113 @@
+package gather
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
+// shared is a store with two owners: submitters, each of which submits again when its write is
+// stored, and a scheduler that writes the outcome of each of these tasks a little later.
+type shared struct {
+	store
+	now       record.Instant
+	submitted owner
+	ended     owner
+	due       []moment // in order
+	outcomes  int
+}
+
+type owner struct {
+	*shared
+	g       Gatherer
+	waiting int
+	timer   record.Instant
+	stored  func(n int)
+	alone   int
+}
+
+// moment is when something happens.
+type moment struct {
+	at record.Instant
+	do func()
+}
+
+func (s *shared) at(t record.Instant, do func()) {
+	i := len(s.due)
+	for i > 0 && s.due[i-1].at > t {
+		i--
+	}
+	s.due = append(s.due, moment{})
+	copy(s.due[i+1:], s.due[i:])
+	s.due[i] = moment{t, do}
+}
+
+func (o *owner) enter() {
+	if t, alone := o.g.Enter(o.now); alone {
+		o.send(t)
+		return
+	}
+	o.waiting++
+	o.next()
+}
+
+func (o *owner) send(t Ticket) {
+	o.alone++
+	o.at(o.takes(o.now, 1, false), func() {
+		o.g.Answered(o.now, t)
+		o.stored(1)
+		o.next()
+	})
+}
+
+func (o *owner) next() {
+	n, together := o.g.Next(o.now, o.waiting)
+	o.waiting -= n
+	switch {
+	case n > 0 && together:
+		o.g.Batch(o.now, n)
+		o.at(o.takes(o.now, n, true), func() {
+			o.g.BatchAnswered(o.now, Stored, o.waiting)
+			o.stored(n)
+			o.next()
+		})
+	case n > 0:
+		for range n {
+			o.send(o.g.Alone(o.now))
+		}
+	}
+	if due := o.g.Due(o.now, o.waiting); due >= 0 && o.timer <= o.now {
+		o.timer = o.now.Add(max(due, time.Microsecond))
+		o.at(o.timer, o.next)
+	}
+}
+
+// TestOwnersThatShareAStore: the first batch of one waits behind what the other has in flight, and
+// seems dear. It does not make the owner go alone.
+func TestOwnersThatShareAStore(t *testing.T) {
+	s := &shared{now: 1, store: store{
+		single: 300 * time.Microsecond, batch: 2500 * time.Microsecond, each: 12 * time.Microsecond,
+		way: 50 * time.Microsecond,
+	}}
+	const writers, span = 256, 2 * time.Second
+	s.submitted = owner{shared: s, stored: func(n int) {
+		for i := range n {
+			s.at(s.now.Add(time.Duration(i)*5*time.Microsecond), s.submitted.enter)
+			s.at(s.now.Add(time.Millisecond+time.Duration(i)*20*time.Microsecond), s.ended.enter)
+		}
+	}}
+	s.ended = owner{shared: s, stored: func(n int) { s.outcomes += n }}
+	for range writers {
+		s.submitted.enter()
+	}
+	for s.now < record.Instant(span) {
+		m := s.due[0]
+		s.due = s.due[1:]
+		s.now = max(s.now, m.at)
+		m.do()
+	}
+	if s.outcomes < 30_000 || s.submitted.alone > 4*writers || s.ended.alone > 4*writers {
+		t.Errorf("%d tasks in %v; %d submissions and %d outcomes went alone", s.outcomes, span, s.submitted.alone, s.ended.alone)
+	}
+}
