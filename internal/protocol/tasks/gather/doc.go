@@ -17,7 +17,6 @@
 //   - G5 Where more than a twentieth of the last thousand writes were refused, all go alone: one
 //     refusal undoes a batch.
 //   - G6 After a batch without an answer, and where the store takes none, all go alone.
-//   - G7 One dear batch is no reason to go alone: it may have waited behind what another owner had
-//     in flight. Up to two more batches go first, and measure again what one takes. So G1 holds but
-//     for those.
+//   - G7 After a dear batch up to two more go, and measure again what one takes, before all go
+//     alone: it may have waited behind what another owner had in flight. So G1 holds but for those.
 package gather

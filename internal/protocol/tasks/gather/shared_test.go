@@ -14,7 +14,7 @@ type shared struct {
 	now       record.Instant
 	submitted owner
 	ended     owner
-	due       []moment // in order
+	due       []happening // in order
 	outcomes  int
 }
 
@@ -27,8 +27,8 @@ type owner struct {
 	alone   int
 }
 
-// moment is when something happens.
-type moment struct {
+// happening is when something happens.
+type happening struct {
 	at record.Instant
 	do func()
 }
@@ -38,9 +38,9 @@ func (s *shared) at(t record.Instant, do func()) {
 	for i > 0 && s.due[i-1].at > t {
 		i--
 	}
-	s.due = append(s.due, moment{})
+	s.due = append(s.due, happening{})
 	copy(s.due[i+1:], s.due[i:])
-	s.due[i] = moment{t, do}
+	s.due[i] = happening{t, do}
 }
 
 func (o *owner) enter() {
@@ -108,6 +108,7 @@ func TestOwnersThatShareAStore(t *testing.T) {
 		m.do()
 	}
 	if s.outcomes < 30_000 || s.submitted.alone > 4*writers || s.ended.alone > 4*writers {
-		t.Errorf("%d tasks in %v; %d submissions and %d outcomes went alone", s.outcomes, span, s.submitted.alone, s.ended.alone)
+		t.Errorf("%d tasks in %v; %d submissions and %d outcomes went alone", s.outcomes, span, s.submitted.alone,
+			s.ended.alone)
 	}
 }
