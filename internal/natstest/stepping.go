@@ -38,7 +38,9 @@ func steppingProgram(tb testing.TB) string {
 	program := filepath.Join(tb.TempDir(), "stepping")
 	// The linker keeps programs from the runtime's variables unless it is told not to.
 	args := []string{"build", "-ldflags=-s -w -checklinkname=0"}
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		standardText(tb, kernelCall, "runtime", "time_linux_amd64.s")
+	} else {
 		args = append(args, "-overlay", steppedTime(tb, source))
 	}
 	build := exec.CommandContext(tb.Context(), "go", append(args, "-o", program, ".")...)
@@ -61,34 +63,48 @@ const (
 func steppedTime(tb testing.TB, source string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	root, err := exec.CommandContext(tb.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
-		tb.Fatalf("go env GOROOT: %v", err)
-	}
-	std := filepath.Join(strings.TrimSpace(string(root)), "src", "time")
-	text, err := os.ReadFile(filepath.Join(std, "time.go"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if n := strings.Count(string(text), wallReading); n != 1 {
-		tb.Fatalf("%s holds %d times what reads the wall clock; look how this version of Go does it:\n%s", std, n,
-			wallReading)
-	}
+	path, text := standardText(tb, wallReading, "time", "time.go")
 	changed := filepath.Join(dir, "time.go")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), wallReading, wallReading+wallStep, 1)),
-		0o600); err != nil {
+	text = strings.Replace(text, wallReading, wallReading+wallStep, 1)
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(std, "time.go"): changed,
-		filepath.Join(std, "step.go"): filepath.Join(source, "clock.go.txt"),
+		path: changed,
+		filepath.Join(filepath.Dir(path), "step.go"): filepath.Join(source, "clock.go.txt"),
 	}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	path := filepath.Join(dir, "overlay.json")
+	path = filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(path, overlay, 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return path
+}
+
+// kernelCall is the place where the runtime asks the kernel for the wall clock on Linux and amd64.
+// The server with a stepping clock puts itself between the two.
+const kernelCall = "\tMOVL\t$0, DI // CLOCK_REALTIME\n\tLEAQ\t16(SP), SI\n" +
+	"\tMOVQ\truntime·vdsoClockgettimeSym(SB), AX\n\tCMPQ\tAX, $0\n\tJEQ\tfallback\n\tCALL\tAX\n"
+
+// standardText reads a file of the standard library. It fails the test where this version of Go
+// reads the wall clock otherwise than the server with a stepping clock expects.
+func standardText(tb testing.TB, reading string, name ...string) (path, text string) {
+	tb.Helper()
+	root, err := exec.CommandContext(tb.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Fatalf("go env GOROOT: %v", err)
+	}
+	path = filepath.Join(strings.TrimSpace(string(root)), "src", filepath.Join(name...))
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if text = string(b); strings.Count(text, reading) != 1 {
+		tb.Fatalf("%s reads the wall clock in another way than the server with a stepping clock expects, which changes "+
+			"what it reads.\nLook how it does, and change internal/natstest/stepping.go and testdata/stepping. Expected is\n%s",
+			path, reading)
+	}
+	return path, text
 }

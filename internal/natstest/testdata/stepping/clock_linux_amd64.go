@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -25,6 +28,21 @@ func stepWallClock(d time.Duration) { atomic.AddInt64(&stepped, int64(d/time.Sec
 
 func init() {
 	if !install() {
-		panic("the kernel has no vDSO with clocks")
+		end("the kernel has no vDSO with clocks")
 	}
+	before := time.Now()
+	stepWallClock(time.Hour)
+	after := time.Now()
+	stepWallClock(-time.Hour)
+	ahead := after.Round(0).Sub(before.Round(0)) - after.Sub(before) // of the wall clock, beyond the monotonic one
+	if ahead.Round(time.Minute) != time.Hour {
+		end(fmt.Sprintf("a step of an hour shows as one of %v", ahead))
+	}
+}
+
+// end ends the process where its clock cannot be stepped.
+func end(why string) {
+	fmt.Fprintf(os.Stderr, "the wall clock of this server cannot be stepped with %s, since %s: "+
+		"see internal/natstest/stepping.go\n", runtime.Version(), why)
+	os.Exit(1)
 }
