@@ -14,7 +14,7 @@ import (
 )
 
 // oneOf is of how many tests the race stage plays one with a commit.
-const oneOf = 2
+const oneOf = 3
 
 // recent is within how many commits that changed tests a file has changed lately.
 const recent = 3
