@@ -71,7 +71,7 @@ var stages = []stage{
 	one("staticcheck", always(step{line: filling + tool + "staticcheck -tags realtime ./...", env: roomy}), "test"),
 	one("mutants", mutants, "staticcheck"),
 	one("play", always(plays()...), "mutants"),
-	// Targets of recently changed packages run for a while, and a fifth of the others for a shorter
+	// Targets of recently changed packages run for a while, and a tenth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
 	one("fuzz", fuzzes, "play"),
 }

@@ -69,9 +69,9 @@ type plan struct {
 }
 
 // oneOf is of how many packages that have not changed one is drawn.
-const oneOf = 5
+const oneOf = 10
 
-// drawn are the targets of the packages that have changed, and of one in five of the others. Which
+// drawn are the targets of the packages that have changed, and of one in ten of the others. Which
 // ones follows from the seed: always the same for one seed, and any with another. Only their tests
 // have to be built, which takes as long as to run them.
 func (p plan) drawn(all []target, changed map[string]bool) (some []target) {

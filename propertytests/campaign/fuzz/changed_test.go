@@ -78,11 +78,11 @@ func TestChanged(t *testing.T) {
 	check(1, "third", "edited", "added", "first")
 }
 
-// TestDrawn: packages that have changed run, and so does a fifth of the others, which the seed
+// TestDrawn: packages that have changed run, and so does a tenth of the others, which the seed
 // draws. Over many seeds each has its turn. Without a seed all run.
 func TestDrawn(t *testing.T) {
 	var all []target
-	for _, dir := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+	for _, dir := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
 		for _, name := range []string{"FuzzA", "FuzzB"} {
 			all = append(all, target{pkg{ImportPath: testbinary.Module + dir}, name})
 		}

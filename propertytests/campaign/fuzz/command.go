@@ -26,7 +26,7 @@ func Main(ctx context.Context, args []string) error {
 	flags.DurationVar(&p.most, "most", 0,
 		"with -commits: how long all targets run together at most, unless -time alone takes longer; 0 means no limit")
 	flags.StringVar(&p.seed, "seed", "",
-		"a text, such as the hash of the commit, that draws a fifth of the packages that have not changed; if empty, all run")
+		"a text, such as the hash of the commit, that draws a tenth of the packages that have not changed; if empty, all run")
 	only := flags.String("run", "", "only those whose name matches, as package.Name")
 	parallel := flags.Int("parallel", runtime.NumCPU(), "how many run at a time")
 	execs := flags.Int("execs", 0, "how many executions of each target the file shall have, instead of -time")

@@ -119,7 +119,7 @@ func inFile(path string) (names []string, err error) {
 // test, NATS and all: the fuzzer looks at each counter of all that after each execution, which
 // makes that ten times slower and tells it nothing of a decoder.
 var instrumented = []string{
-	"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer",
+	"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer -dwarf=false",
 	"-gcflags=encoding/json=-d=libfuzzer",
 }
 
