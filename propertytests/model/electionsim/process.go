@@ -179,7 +179,20 @@ func (p *process) start() {
 	p.rebuild()
 }
 
-func roleName(i int) string { return fmt.Sprintf("r%d", i) }
+// roleNames are names of roles, which most steps of a schedule ask for.
+var roleNames = func() (names [64]string) {
+	for i := range names {
+		names[i] = fmt.Sprintf("r%d", i)
+	}
+	return names
+}()
+
+func roleName(i int) string {
+	if i < len(roleNames) {
+		return roleNames[i]
+	}
+	return fmt.Sprintf("r%d", i)
+}
 
 func (p *process) join(i, priority int) {
 	if p.plan.Without&(1<<i) != 0 {
