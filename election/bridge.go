@@ -39,6 +39,7 @@ func init() {
 		return session.(*Session).reserve(namespace, w)
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
+	bridge.Waits = func(session any) string { return session.(*Session).waits() }
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }
 	bridge.Fault = func(session any, doing string, err error) {
 		s := session.(*Session)

@@ -94,7 +94,7 @@ func (s *Session) join(e *Election) {
 		VacateUndrained: e.cfg.VacateUndrained, Zones: e.cfg.Zones, ZonesOnly: e.cfg.ZonesOnly,
 		FailBack: e.cfg.FailBackAfter, Spread: e.cfg.Spread, Group: e.cfg.Group, Apart: e.cfg.Apart,
 		Condition: condition, WaitsFor: e.cfg.waitsFor(s),
-	}}, run: func(m *protocol.Machine, _ record.Now) {
+	}}, run: func(m *protocol.Machine, now record.Now) {
 		r := m.View().Role(e.cfg.Role)
 		leader := m.View().Leader(r)
 		e.leader.Store(s.loop.leaderName(leader))
@@ -104,6 +104,7 @@ func (s *Session) join(e *Election) {
 		}
 		s.emit(joined)
 		s.emit(event.CandidatesChanged{Meta: s.meta(), Role: r.Name, Candidates: m.View().Eligible(r)})
+		s.loop.tellAbsent(m, now, r.Name)
 	}}) {
 		go e.finish(ErrClosed)
 		return

@@ -158,6 +158,9 @@ func (l *loop) opened(e protocol.Opened) {
 	for _, a := range s.attachments() {
 		a.begin(l, e.Session)
 	}
+	if l.bucket.Adopted() {
+		l.tellAbsent(l.machine, l.now, s.campaigns()...)
+	}
 }
 
 func (l *loop) lost(e protocol.Lost) {
@@ -184,6 +187,29 @@ func (l *loop) end(e protocol.Ended) {
 		s.emit(event.SessionLost{Meta: s.meta(), Reason: "fault", Cause: s.err})
 	}
 	l.undrained = e.Undrained
+}
+
+// closeAfter closes the lease of a session that has ended by a missing permission, so that nobody
+// has to wait for it: not who takes its roles over, nor this process when it starts again. The
+// lease is left to run out if work still runs. After other faults the bucket is not there, or not
+// the one that was opened.
+func (l *loop) closeAfter(fault error) {
+	s := l.s
+	s.mu.Lock()
+	busy := s.busy > 0
+	s.mu.Unlock()
+	if busy || !errors.Is(fault, ErrPermission) || !l.nc.IsConnected() || !within(s.cfg.DrainTimeout, &s.terms) {
+		return
+	}
+	w, lease, ok := l.machine.LastWill()
+	if !ok {
+		return
+	}
+	written := make(chan natskv.Outcome, 1) // nobody may be waiting
+	l.writer.Submit(operation(w), s.cfg.OpTimeout, func(r natskv.Result) { written <- r.Outcome })
+	if <-written == natskv.Won {
+		l.guard.Closed(lease)
+	}
 }
 
 func (l *loop) connection(up bool, status nats.Status) {

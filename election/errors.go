@@ -102,6 +102,19 @@ func (e *DuplicateInstanceError) Error() string {
 		e.Instance, e.Session)
 }
 
+// WaitError is the error of an event.Fault that tells what this process waits for before it can
+// lead. Nothing has failed: the wait ends by itself.
+type WaitError struct {
+	// For says what is waited for, and why.
+	For string
+	// Left is how much longer that takes at most, as far as is known.
+	Left time.Duration
+}
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("election: waits %s, %v left", e.For, max(e.Left.Round(100*time.Millisecond), 0))
+}
+
 // UndrainedError says that a session was closed while work still ran. The session was left to run
 // out, so the roles stay held for up to TTL: no other process leads beside that work meanwhile.
 type UndrainedError struct{ Roles []string }

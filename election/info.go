@@ -269,6 +269,10 @@ func (s *Session) status(e *Election) Status {
 		st.State = state(own, st.LeaderID)
 		if reason := ineligible(own); reason != "" {
 			st.Reason = reason
+		} else if wait := s.waitsForAbsent(m, now, e.cfg.Role); wait != nil {
+			st.Reason = strings.TrimPrefix(wait.Error(), "election: ")
+		} else if wait, _ := s.waitsForLease(m, now); wait != nil {
+			st.Reason = strings.TrimPrefix(wait.Error(), "election: ")
 		}
 	})
 	if e.ended() {

@@ -51,6 +51,7 @@ type loop struct {
 	bare    bool // a lease was lost in this step: the next one offers nothing, see withdraw
 	// undrained are the roles whose work had not returned when the machine ended.
 	undrained []string
+	told      told
 
 	ctx    context.Context // ends when the loop has ended
 	cancel context.CancelFunc
@@ -171,6 +172,7 @@ func (l *loop) step(ev protocol.Event) {
 		l.s.trust.extend(l.machine.TrustedUntil(), l.machine.LeaseUntil())
 	}
 	l.s.tellReliances()
+	l.tellLease()
 	if l.bare {
 		l.bare = false
 		l.step(nothing)
@@ -194,6 +196,7 @@ func (l *loop) shutdown() {
 	drain, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
 	s.detach(drain)
 	cancel()
+	l.closeAfter(s.err)
 	l.writer.Stop()
 	l.cancel()
 	l.control.stop()

@@ -268,7 +268,19 @@ func (o *Observer) StaleFor() (age time.Duration) {
 // Roles are the roles of the bucket, by name.
 func (o *Observer) Roles() (all []RoleInfo) {
 	o.read(func(v *protocol.View, now record.Instant) { all = roleInfos(v, now) })
+	for i := range all {
+		o.explain(&all[i])
+	}
 	return all
+}
+
+// explain says why a role is not led that has no record in an adopted bucket. An observer does not
+// see when the processes have started.
+func (o *Observer) explain(info *RoleInfo) {
+	if info.Revision == 0 && info.State == RoleVacant && o.bucket.Adopted() {
+		info.Reason = fmt.Sprintf("the bucket was adopted, and the role has no record: "+
+			"a process takes it %v after that process has started", o.bucket.MaxTTL())
+	}
 }
 
 // Spread is how the roles are led that are spread, by group.
@@ -284,6 +296,7 @@ func (o *Observer) Role(name string) (info RoleInfo, ok bool) {
 			info, ok = roleInfo(v, r, now), true
 		}
 	})
+	o.explain(&info)
 	return info, ok
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/shardcount"
 )
@@ -93,6 +95,67 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 			b.Name(), b.Last(), s.cfg.MinEpoch)}
 	}
 	return b, s.checkAllShards(ctx, &reached{nc, b})
+}
+
+// told is what was reported of the waits that may keep a process from leading, each once.
+type told struct {
+	lease  string // the nonce of the lease that is waited for
+	absent bool
+}
+
+// waitsForLease is what is waited for while a session of another process stands at our own lease;
+// nil for nothing. A process that crashed has left one behind.
+func (s *Session) waitsForLease(m *protocol.Machine, now record.Now) (wait *WaitError, lease string) {
+	left, lease, ok := m.OpensIn(now)
+	if !ok || left == 0 {
+		return nil, ""
+	}
+	what := fmt.Sprintf("for the last session of %s to run out, which was not closed", s.cfg.InstanceID)
+	return &WaitError{what, left}, lease
+}
+
+// tellLease reports that once for each such lease.
+func (l *loop) tellLease() {
+	if l.ended || l.s.number.Load() != 0 {
+		return
+	}
+	if wait, lease := l.s.waitsForLease(l.machine, l.now); wait != nil && l.told.lease != lease {
+		l.told.lease = lease
+		l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "open session", Err: wait, Attempts: 1})
+	}
+}
+
+// waitsForAbsent is what a role waits for that has no record in an adopted bucket; nil for nothing.
+func (s *Session) waitsForAbsent(m *protocol.Machine, now record.Now, role string) *WaitError {
+	left := m.AbsentIn(now)
+	if left == 0 || !m.Status(role).Absent {
+		return nil
+	}
+	return &WaitError{fmt.Sprintf("before it takes a role that has no record, since bucket %s was adopted: "+
+		"somebody may still lead it by a record that has gone", s.cfg.Bucket), left}
+}
+
+// tellAbsent reports that once, for the first such role: it ends for all at the same time.
+func (l *loop) tellAbsent(m *protocol.Machine, now record.Now, roles ...string) {
+	for _, role := range roles {
+		if l.told.absent || l.s.number.Load() == 0 || !l.bucket.Adopted() {
+			return
+		}
+		if wait := l.s.waitsForAbsent(m, now, role); wait != nil {
+			l.told.absent = true
+			l.s.emit(event.Fault{Meta: l.s.meta(), Doing: "claim", Role: role, Err: wait, Attempts: 1})
+		}
+	}
+}
+
+// waits says what keeps the session from opening, as far as is known; "" for nothing.
+func (s *Session) waits() (why string) {
+	s.query(func(m *protocol.Machine, now record.Now) {
+		if wait, _ := s.waitsForLease(m, now); wait != nil {
+			why = strings.TrimPrefix(wait.Error(), "election: ")
+		}
+	})
+	return why
 }
 
 // reached is the bucket as the opening has found it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -253,6 +254,13 @@ func (s *Session) election(role string) *Election {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.elections[role]
+}
+
+// campaigns are the roles of this session.
+func (s *Session) campaigns() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.elections))
 }
 
 // Done is closed when the session has ended for good: by Close, or by a permanent fault, which Err

@@ -73,6 +73,9 @@ func fault(e event.Fault) line {
 	if away := (*election.NotConnectedError)(nil); errors.As(e.Err, &away) {
 		l.message = plain(away) + "; trying again"
 		l.repeats = l.message // one fault, whichever operations and roles it affects
+	} else if wait := (*election.WaitError)(nil); errors.As(e.Err, &wait) {
+		l.message = "waits " + wait.For
+		l.fields = append(l.fields, slog.Duration("left", wait.Left))
 	} else {
 		l.repeats = fmt.Sprint(l.message, e.Role, e.Err)
 		if e.Err != nil {

@@ -366,3 +366,21 @@ func TestShutdownDuringAnOutage(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitForTheOldLeaseIsTold: a process that starts again under its name says in its log and in
+// /readyz what it waits for.
+func TestWaitForTheOldLeaseIsTold(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		slow := func(c *roles.Config) { c.TTL = 20 * time.Second }
+		first := start(t, s, "a", one(newWork().role("r")), slow)
+		first.follows("r", "a")
+		first.link.Cut()
+		next := start(t, s, "a", one(newWork().role("r")), slow)
+		next.logged("waits for the last session of a to run out")
+		if st := next.Status(); st.Ready || !strings.Contains(st.Reason, "waits for the last session of a to run out") ||
+			!strings.Contains(st.Roles[0].Reason, "waits for the last session of a") {
+			t.Errorf("ready %v: %s; the role: %s", st.Ready, st.Reason, st.Roles[0].Reason)
+		}
+		next.follows("r", "a")
+	})
+}

@@ -112,6 +112,9 @@ func (m *Manager) unready(roles []RoleStatus) string {
 	case at == ended:
 		return "has ended"
 	case bridge.Number(m.session) == 0:
+		if why := bridge.Waits(m.session); why != "" {
+			return "no session is open: " + why
+		}
 		return "no session is open (connection: " + m.connectionTrouble() + ")"
 	case bridge.TrustedFor(m.session) <= 0:
 		return "no heartbeat was acknowledged in time (connection: " + m.connectionTrouble() + ")"

@@ -29,6 +29,8 @@ var (
 		build string) error
 	// Number is the number of the session's present lease, 0 for none.
 	Number func(session any) uint64
+	// Waits says what keeps the session from opening, as far as is known; "" for nothing.
+	Waits func(session any) string
 	// TrustedFor is how much longer the session is trusted if no other answer comes. It is negative
 	// when the lease is over.
 	TrustedFor func(session any) time.Duration

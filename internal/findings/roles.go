@@ -60,8 +60,12 @@ func (f *RoleFacts) WhyVacant() string {
 		return info.Reason + " (" + info.By + ")"
 	case info.Vacant:
 		return info.Reason
+	case info.State == election.RoleDead:
+		return "the session of its leader has ended"
+	case info.Reason != "":
+		return info.Reason
 	}
-	return "the session of its leader has ended"
+	return "nobody has led it yet"
 }
 
 // cleanly are the reasons for which a role is left when it is no longer used: a command that ran

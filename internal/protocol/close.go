@@ -83,9 +83,28 @@ func (m *Machine) removeMember() {
 	}, Write{Key: record.MemberKey(p.Peer), Delete: true, TTL: m.cfg.removal()}, nil)
 }
 
+func (m *Machine) closedRecord() record.Lease {
+	return record.Lease{V: record.Version, Session: m.lease.number, Nonce: m.lease.nonce, State: record.Closed}
+}
+
+// LastWill is the write that closes the lease of a machine which has failed, and the nonce of that
+// lease. As ever it is sent only once all work of the session has returned. It is tried once: when
+// it is refused or lost, the lease runs out. ok is false when no lease of ours is known to stand.
+func (m *Machine) LastWill() (w Write, nonce string, ok bool) {
+	p := m.self
+	if m.phase != ended || m.closing.closed != "" || m.lease.number == 0 || p.Form != record.FormRecord ||
+		!p.Lease.Alive() || p.Lease.Nonce != m.lease.nonce {
+		return Write{}, "", false
+	}
+	return Write{
+		Key: record.LeaseKey(p.Peer), Value: record.Encode(m.closedRecord()), Expect: p.Revision,
+		Delete: true, TTL: m.cfg.tombstone(),
+	}, m.lease.nonce, true
+}
+
 func (m *Machine) writeClosed() {
 	m.lease.inflight = true
-	rec := record.Lease{V: record.Version, Session: m.lease.number, Nonce: m.lease.nonce, State: record.Closed}
+	rec := m.closedRecord()
 	m.put(pending{
 		purpose: forClose, expect: standing(m.self.Form, m.self.Revision), stood: m.self.Revision,
 		entry: record.Entry{Kind: record.KindLease, Peer: m.self.Peer, Form: record.FormRecord, Lease: rec},

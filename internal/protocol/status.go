@@ -1,6 +1,12 @@
 package protocol
 
-import "github.com/rolemanager/rolemanager/internal/protocol/zone"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/view"
+	"github.com/rolemanager/rolemanager/internal/protocol/zone"
+)
 
 // RoleStatus is where this machine stands in one role.
 type RoleStatus struct {
@@ -18,6 +24,7 @@ type RoleStatus struct {
 	Outside   bool   // of the zones that are the only ones
 	WaitsFor  string // what it depends on, while that does not last
 	Epoch     uint64
+	Absent    bool // it has no record, and none was seen
 }
 
 // Status tells where this machine stands in a role.
@@ -30,11 +37,36 @@ func (m *Machine) Status(name string) RoleStatus {
 	s.Known, s.Eligible, s.Paused, s.Unhealthy = true, r.advertised, r.paused, r.unhealthy
 	s.Barred, s.Outside = r.barred, r.barred == ZoneDrained && r.tier == zone.Last
 	s.WaitsFor = r.waitsFor()
+	s.Absent = r.Form == record.FormNone
 	s.Cooling = r.coolUntil > m.now.Observer
 	if t := r.term; t != nil {
 		s.Leading, s.Ending, s.Stuck, s.Cause, s.Epoch = t.leading(), !t.leading(), t.stuck && !t.drained, t.cause, t.epoch
 	}
 	return s
+}
+
+// OpensIn is for how long yet a session is waited for that stands at our own lease and is not one
+// of this process, unless it gives a sign of life. The nonce tells one such lease from another. ok
+// is false while none is waited for.
+func (m *Machine) OpensIn(now record.Now) (left time.Duration, nonce string, ok bool) {
+	if !m.mayKill(m.self) {
+		return 0, "", false
+	}
+	_, due := m.killDue(m.self)
+	if due == view.Never { // the watch that shows its beats is still to come
+		return 0, "", false
+	}
+	return max(due.Sub(now.Observer), 0), m.self.Lease.Nonce, true
+}
+
+// AbsentIn is for how long yet no role is claimed that has no record, since the bucket was
+// adopted.
+func (m *Machine) AbsentIn(now record.Now) time.Duration {
+	since, ok := m.view.CompleteSince()
+	if !ok || !m.cfg.Adopted {
+		return 0
+	}
+	return max(since.Add(m.cfg.MaxTTL).Sub(now.Observer), 0)
 }
 
 // Self is our own slot in the view.

@@ -3,6 +3,7 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -53,6 +54,11 @@ default). If it is interrupted, run it again.`,
 	return cmd
 }
 
+// firstRoles says what is still waited for when the bucket has been adopted.
+func firstRoles(longest time.Duration) string {
+	return fmt.Sprintf("; a process takes roles that have no record %v after it has started, here for good", longest)
+}
+
 // sayStep says which step comes next, after the first one: that shows whether the bucket is
 // reached.
 func sayStep(a *cli.App, name string, first adoption.Step) func(adoption.Step) error {
@@ -76,7 +82,7 @@ func adopt(ctx context.Context, a *cli.App, nc *nats.Conn, name string) error {
 	p := a.Printer()
 	i := done.Identity
 	text := fmt.Sprintf("bucket %s is a bucket of its own now: id %s, first revision %d, %s ended",
-		name, i.ID, done.Floor, wording.Count(uint64(done.Revoked), "session"))
+		name, i.ID, done.Floor, wording.Count(uint64(done.Revoked), "session")) + firstRoles(done.Waited)
 	switch p.Format {
 	case "json":
 		return p.JSON(adoptedDocument{

@@ -141,7 +141,7 @@ func restore(ctx context.Context, a *cli.App, nc *nats.Conn, name string, b *nat
 		show.Seconds(done.Waited),
 	}
 	return printRestored(a, d, fmt.Sprintf("bucket %s %s: id %s, first revision %d, %s ended", name, what, d.ID, d.Floor,
-		wording.Count(uint64(d.Revoked), "session")))
+		wording.Count(uint64(d.Revoked), "session"))+firstRoles(done.Waited))
 }
 
 func printRestored(a *cli.App, d restoredDocument, text string) error {

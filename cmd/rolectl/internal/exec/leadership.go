@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -170,7 +171,9 @@ func (l *leadership) observe(e event.Event) {
 			l.say("connected")
 		}
 	case event.Fault:
-		if e.Attempts == 1 {
+		if wait := (*election.WaitError)(nil); errors.As(e.Err, &wait) {
+			l.say("%s", cli.Plain(e.Err))
+		} else if e.Attempts == 1 {
 			l.say("%s: %s: trying again", e.Doing, cli.Plain(e.Err))
 		}
 	}
