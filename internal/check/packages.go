@@ -9,6 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
 )
 
 // pkg is a package as go list shows it.
@@ -26,8 +29,29 @@ func (p pkg) tests() []string {
 // files are all of its files that are compiled.
 func (p pkg) files() []string { return append(p.tests(), p.GoFiles...) }
 
-// list returns the packages of the module in a directory, as they are compiled with some tags.
-func list(ctx context.Context, dir, tags string) (all []pkg, err error) {
+// listed are the answers of go list, by directory and tags: it takes a second, and each answer is
+// asked for several times.
+var listed sync.Map
+
+// list returns the packages of the module in a directory, as they are compiled with some tags. The
+// process asks once: it takes the files of a directory for what they were at first.
+func list(ctx context.Context, dir, tags string) ([]pkg, error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	question := [2]string{at, tags}
+	if all, is := listed.Load(question); is {
+		return slices.Clone(all.([]pkg)), nil
+	}
+	all, err := ask(ctx, at, tags)
+	if err == nil {
+		listed.Store(question, slices.Clone(all))
+	}
+	return all, err
+}
+
+func ask(ctx context.Context, dir, tags string) (all []pkg, err error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-tags", tags,
 		"-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
