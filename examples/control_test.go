@@ -39,7 +39,8 @@ func testSites(t *testing.T, program string) {
 // testCron: the leader is killed, and another process continues. Each tick has one task, the ticks
 // without a leader included: no tick is missing, and each is reported once. The one tick that the
 // killed process reported last may be reported again, if its outcome was not stored before the
-// kill.
+// kill: as attempt 2 or as 1, since an attempt that ends together with its scheduler may be unknown
+// to the next one.
 func testCron(t *testing.T, program string) {
 	s := natstest.Server(t, natstest.Listen)
 	killed, stays := leader(t, start(t, s, program), start(t, s, program))
@@ -66,7 +67,8 @@ func testCron(t *testing.T, program string) {
 		}
 	}
 	for at, attempts := range ticks(t, killed, stays) {
-		if again := at.Equal(last) && slices.Equal(attempts, []string{"1", "2"}); len(attempts) > 1 && !again {
+		again := at.Equal(last) && len(attempts) == 2
+		if len(attempts) > 1 && !again {
 			t.Errorf("the tick at %v was reported in the attempts %q:\n%s%s", at, attempts, killed.output(), stays.output())
 		}
 	}
