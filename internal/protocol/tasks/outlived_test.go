@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -128,5 +129,53 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 	if e, erased := find[Erase](b.step(Written{Write: w.Write, Outcome: record.Won, Revision: 30})); !erased ||
 		e.What != NoteRecord {
 		t.Errorf("%+v: its note stays", e)
+	}
+}
+
+// TestManyOutcomesThatMayBeGone: nothing is known of many outcomes, and all may be gone. One more
+// seal settles all that are refused, since it is not asked for before their answers are there. For
+// an answer that does not come it waits for as long as a write takes.
+func TestManyOutcomesThatMayBeGone(t *testing.T) {
+	const n = 30
+	for _, answered := range []int{n, n - 1} {
+		b := newBooks(t)
+		b.step(CaughtUp{})
+		b.sealAt(2, at(0, 0))
+		b.step(Members{List: []Member{idle(200, n)}})
+		p := Policy{Kind: "k", MaxAttempts: 3, Retention: time.Hour}
+		for i := range n {
+			id := fmt.Sprint("x", i)
+			push, ok := find[Assign](b.step(Submitted{ID: id, Revision: uint64(3 + i), Stored: at(0, 0), Policy: &p}))
+			if !ok {
+				t.Fatalf("%s is not handed out", id)
+			}
+			b.accept([]Effect{push}, id)
+		}
+		b.step(Written{Write: b.s.last, Outcome: record.Unknown})
+		b.now = b.now.Add(58 * time.Minute)
+		all := findAll[WriteOutcome](b.sealAt(90, at(0, 58)))
+		if len(all) != n || !all[0].Again {
+			t.Fatalf("%d outcomes are written again", len(all))
+		}
+		var effects []Effect
+		for _, w := range all[:answered] {
+			if _, early := find[WriteSeal](effects); early {
+				t.Fatal("another seal is asked for before all answers are there")
+			}
+			effects = b.step(Written{Write: w.Write, Outcome: record.Refused})
+		}
+		_, sealed := find[WriteSeal](append(effects, b.pass(100*time.Millisecond)...)) // it takes its time
+		if sealed != (answered == n) {
+			t.Fatalf("%d answers: another seal is asked for: %t", answered, sealed)
+		}
+		if _, late := find[WriteSeal](b.pass(b.s.cfg.WriteTime)); late == sealed {
+			t.Fatalf("%d answers, and the time of a write later: another seal is asked for: %t", answered, late)
+		}
+		if answered < n { // that seal may be what it is refused for
+			b.step(Written{Write: all[answered].Write, Outcome: record.Refused})
+		}
+		if rest := findAll[WriteOutcome](b.sealAt(93, at(0, 59))); len(rest) != n-answered {
+			t.Errorf("after another seal %d outcomes are written again, want %d", len(rest), n-answered)
+		}
 	}
 }

@@ -33,6 +33,11 @@ type seal struct {
 
 	trouble int  // seals in a row under which no write was stored
 	foreign bool // another one was shown since the last under which writes went out
+
+	// A write was refused for its other condition, see holdSeal.
+	under   uint64  // it was written under this one, 0: the next one is not held back
+	awaited int     // answers to all that went out under that with another condition
+	early   Instant // what retry was
 }
 
 func (l *seal) due() Instant {
@@ -59,9 +64,33 @@ func (s *Scheduler) tendSeal() {
 		return
 	}
 	s.last++
-	l.write = s.last
+	l.write, l.under, l.awaited, l.early = s.last, 0, 0, 0
 	s.writes[s.last] = &write{kind: sealWrite, number: s.last}
 	s.emit(WriteSeal{Write: s.last, Expect: l.revision, Epoch: s.epoch})
+}
+
+// holdSeal holds the next seal back, since a write that went out under this one was refused for its
+// other condition, as far as we know. The others may be refused likewise, and once another seal of
+// ours is under way that may be what they are refused for. So the answers to all of them are
+// awaited first, but not for longer than a write takes. Else each seal would settle one of them.
+func (s *Scheduler) holdSeal(under uint64) {
+	l := &s.seal
+	l.under, l.awaited, l.early = under, 0, l.retry
+	for _, w := range s.writes {
+		if w.guard == under && w.twofold() {
+			l.awaited++
+		}
+	}
+	l.retry = max(l.retry, s.now.Add(s.cfg.WriteTime))
+}
+
+// answered counts an answer that the next seal is held back for.
+func (s *Scheduler) answered() {
+	l := &s.seal
+	if l.awaited--; l.awaited == 0 {
+		l.retry = l.early
+		s.tendSeal()
+	}
 }
 
 func (c CaughtUp) apply(s *Scheduler) {

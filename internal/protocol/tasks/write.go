@@ -213,6 +213,7 @@ func (e Written) apply(s *Scheduler) {
 	if w == nil {
 		return
 	}
+	guard, twofold := w.guard, w.twofold()
 	switch {
 	case w.kind == sealWrite:
 		delete(s.writes, e.Write)
@@ -222,24 +223,30 @@ func (e Written) apply(s *Scheduler) {
 		s.stored(w, e.Revision)
 	case e.Outcome == record.Refused && w.expect != 0:
 		delete(s.writes, e.Write) // somebody else has written there meanwhile, and that counts
-	case w.guard != s.seal.valid: // a new seal is under way, and decides
+	case guard != s.seal.valid: // a new seal is under way, and decides
+		w.refused = w.refused || twofold && guard == s.seal.under && e.Outcome == record.Refused
 	case e.Outcome == record.Refused:
-		w.refused = w.twofold()
+		w.refused = twofold
 		s.emit(Refused{Op: writeNames[w.kind]})
-		s.renewSlowly()
+		s.renewSlowly(w)
 	default:
-		s.renewSlowly()
+		s.renewSlowly(w)
+	}
+	if twofold && guard == s.seal.under {
+		s.answered()
 	}
 }
 
 // renewSlowly is renew after a write that was not stored. When the one after the new seal is not
 // stored either, the next seal takes its time: a write that the server never takes must not become
 // a loop.
-func (s *Scheduler) renewSlowly() {
+func (s *Scheduler) renewSlowly(w *write) {
 	if l := &s.seal; l.trouble > 0 {
 		l.retry = s.now.Add(min(50*time.Millisecond<<min(l.trouble-1, 10), retryCap))
 	}
-	s.seal.trouble++
+	if s.seal.trouble++; w.refused {
+		s.holdSeal(w.guard)
+	}
 	s.renew()
 }
 

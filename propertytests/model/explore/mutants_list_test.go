@@ -146,7 +146,7 @@ var taskMutants = []mutants.Mutant{
 		{"if w.ledger.sequence(m.on) != m.expect {", "if w.ledger.sequence(m.on) != m.expect && m.record.Kind == seal {"},
 	}},
 	{Name: "no new seal after an unknown outcome", By: inTasks("one task"), Edits: []mutants.Edit{
-		{"\tdefault:\n\t\ts.renewSlowly()\n", "\tdefault:\n\t\ts.send(w)\n"},
+		{"\tdefault:\n\t\ts.renewSlowly(w)\n", "\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{Name: "nothing remembered of what was answered", By: inTasks("one task"), Edits: []mutants.Edit{
 		{"if v, known := w.memory[a.Serial]; known {", "if v, known := w.memory[a.Serial]; known && v == 0 {"},

@@ -30,7 +30,7 @@ var drawn = []mutants.Mutant{
 		},
 	}},
 	{Name: "no new seal after an unknown outcome", Edits: []mutants.Edit{
-		{"\t\ts.renewSlowly()\n\tdefault:\n\t\ts.renewSlowly()\n", "\t\ts.renewSlowly()\n\tdefault:\n\t\ts.send(w)\n"},
+		{"\t\ts.renewSlowly(w)\n\tdefault:\n\t\ts.renewSlowly(w)\n", "\t\ts.renewSlowly(w)\n\tdefault:\n\t\ts.send(w)\n"},
 	}},
 	{Name: "one seal is enough after an unknown outcome", Edits: []mutants.Edit{
 		{"slices.ContainsFunc(all, (*write).doubtful)", "l.epoch == 0 && slices.ContainsFunc(all, (*write).doubtful)"},

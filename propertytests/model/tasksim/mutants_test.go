@@ -20,7 +20,7 @@ var suite = mutants.Suite{
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beside, onHostsRarely),
-		by(beside, rare), by(beside, silent), by(beside, passedOver), by(gathers, together)),
+		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(gathers, together)),
 }
 
 var (
