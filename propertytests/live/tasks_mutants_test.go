@@ -156,6 +156,12 @@ var taskMutants = mutants.Suite{
 			}},
 		},
 		{
+			Name: "a task waits for no other", By: inStorms,
+			Edits: []mutants.Edit{{
+				"\tif e.After != nil {\n\t\ts.block", "\tif e.After != nil && e.Policy == nil {\n\t\ts.block",
+			}},
+		},
+		{
 			Name: "handlers outlive their session", By: inStorms,
 			Edits: []mutants.Edit{{"\tx.lose(taskerr.ErrSessionLost)\n", ""}},
 		},

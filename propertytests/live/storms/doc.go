@@ -3,7 +3,8 @@
 // of propertytests together, and packages run beside each other.
 //
 //	TestBubbleStorms   elections: what live/elections throws at them, swept for overlaps (E1, E2, E4 to E8)
-//	TestTasksStorms    tasks: what live/tasks throws at them (T1 to T5, ticks, unique keys)
+//	TestTasksStorms    tasks: what live/tasks throws at them (T1 to T5, ticks, unique keys, groups, tasks after
+//	                   others, limits, neighbours of lost workers), once on a store that syncs each write, in batches
 //
 // Promises:
 //   - Each shape of elections continues until it has proven something by itself: every kind of

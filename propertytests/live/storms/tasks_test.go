@@ -22,7 +22,7 @@ var taskStorms = []struct {
 	storm   tasks.Storm
 }{
 	{
-		"long leases", 0.4, 10 * time.Second, jetstream.MemoryStorage,
+		"long leases", 0.3, 10 * time.Second, jetstream.MemoryStorage,
 		tasks.Storm{Candidates: 3, Workers: 2, Lull: 20 * time.Minute},
 	},
 	{
@@ -32,6 +32,10 @@ var taskStorms = []struct {
 	{
 		"rolling restarts", 0.2, 10 * time.Second, jetstream.MemoryStorage,
 		tasks.Storm{Candidates: 3, Workers: 2, Lull: 5 * time.Minute, Peaceful: true},
+	},
+	{
+		"synced", 0.1, 4 * time.Second, jetstream.MemoryStorage,
+		tasks.Storm{Candidates: 3, Workers: 2, Lull: 5 * time.Minute, Sync: 10 * time.Millisecond},
 	},
 	{
 		"short leases", 0.1, 2 * time.Second, jetstream.MemoryStorage,
@@ -46,6 +50,9 @@ const reled = "terms beyond the first"
 // proof is what a shape must have brought about by itself.
 func proof(s tasks.Storm) []string {
 	wanted := []string{"faults", "fault/join", "fault/leave", reled}
+	if s.Sync > 0 {
+		wanted = append(wanted, "batches of outcomes")
+	}
 	if s.Restarts {
 		wanted = append(wanted, "fault/restart")
 	}
@@ -61,22 +68,25 @@ const everyFate = 2
 
 // TestTasksStorms: schedulers, workers and those who submit on the real server, in virtual time,
 // while paths break, the server restarts, processes crash, leave and come back, and schedulers are
-// evicted: T1 to T5, ticks and unique keys. Each shape comes again until it has proven something by
-// itself, and all of them until what is rarer has happened.
+// evicted: T1 to T5, ticks, unique keys, groups, tasks after others, a limit, and neighbours of
+// lost workers. Each shape comes again until it has proven something by itself, and all of them
+// until what is rarer has happened.
 //
 // ROLEMANAGER_STORM_HOURS, ROLEMANAGER_STORM_SEED and ROLEMANAGER_STORM_LULL as for
 // TestBubbleStorms; a tenth of the hours, since an hour with tasks takes that much longer.
 func TestTasksStorms(t *testing.T) {
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", 10*taskStormHours)/10, setting(t, "ROLEMANAGER_STORM_SEED", 1)
 	lull := setting(t, "ROLEMANAGER_STORM_LULL", stormLull)
-	wanted := []string{"faults", "tasks", "stored/succeeded", "adopted", "rerun/worker_lost", "ticks"}
+	wanted := []string{
+		"faults", "tasks", "stored/succeeded", "adopted", "rerun/worker_lost", "ticks", "groups", "batch", "dependent",
+	}
 	if hours >= everyFate {
 		wanted = append(wanted, tasks.FaultNames(true)...)
 		wanted = append(wanted, "scheduler crashed", "stored/dead", "stored/cancelled", "stored/expired", "TaskStale",
 			"existing", "requeued",
 			"cancelled", "cancelled too late", "cancel pending", "paused", "drained", "submission not known", "SessionLost",
 			"SessionKilled",
-			"ended/cancelled", "ended/expired", "ended/timeout", "ended/session lost")
+			"groups continued", "stored/skipped", "ended/cancelled", "ended/expired", "ended/timeout", "ended/session lost")
 	}
 	total, all, began := elections.NewTally(), played{}, time.Now()
 	defer all.tell(t)

@@ -15,5 +15,8 @@
 //	    for one that does not return when its session is lost
 //
 // and also: of the open tasks of a kind one at most has a unique key, each tick of a recurrence
-// comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one.
+// comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one. The
+// completion of a group runs after all of its members, and a task after those that it waits for. Of
+// a kind no more run at once than it says, under any leader. A task that is dead for lost workers
+// ran alone on the last one.
 package tasks

@@ -20,12 +20,13 @@ type Order struct {
 	Panic     bool          // it fails by panicking
 	Steps     int           // checkpoints that it leaves on its way
 	Stubborn  time.Duration // it continues for so long after its context has ended
+	Tenant    string        // whose turn it takes, if it is of a kind that is fair
 }
 
 // Kinds are the kinds of the tasks here: their policies differ, what they do is in the order.
-var Kinds = []assign.Kind[Order, string]{Plain, Timed, Few}
+var Kinds = []assign.Kind[Order, string]{Plain, Timed, Few, Fair}
 
-// Plain, timed with a timeout for each attempt, and few with limits.
+// Plain, timed with a timeout for each attempt, few with limits, and fair with turns of tenants.
 var (
 	Plain = assign.NewKind[Order, string]("plain", assign.Backoff(100*time.Millisecond, 2*time.Second),
 		assign.MaxAttempts(4), assign.Retention(48*time.Hour))
@@ -34,7 +35,9 @@ var (
 		assign.Timeout(3*time.Second), assign.Priority(20))
 	Few = assign.NewKind[Order, string]("few", assign.Backoff(100*time.Millisecond, 2*time.Second), assign.MaxAttempts(4),
 		assign.Retention(48*time.Hour),
-		assign.Concurrency(3), assign.KeyLimit(1), assign.Slots(2))
+		assign.Concurrency(atOnce), assign.KeyLimit(1), assign.Slots(2))
+	Fair = assign.NewKind[Order, string]("fair", assign.Backoff(100*time.Millisecond, 2*time.Second),
+		assign.MaxAttempts(4), assign.Retention(48*time.Hour), assign.FairBy(func(o Order) string { return o.Tenant }))
 )
 
 // Whole is the kind of the completions of groups.
@@ -42,7 +45,10 @@ var Whole = assign.NewKind[assign.GroupRef, string]("whole", assign.Backoff(100*
 	assign.Retention(48*time.Hour))
 
 // attemptsOf is how many attempts of a task may fail, by kind.
-var attemptsOf = map[string]int{Plain.Name(): 4, Timed.Name(): 3, Few.Name(): 4}
+var attemptsOf = map[string]int{Plain.Name(): 4, Timed.Name(): 3, Few.Name(): 4, Fair.Name(): 4}
+
+// atOnce is how many tasks of the kind few run at once.
+const atOnce = 3
 
 var errOrdered = errors.New("it fails as it was ordered to")
 

@@ -34,7 +34,9 @@ type RecordLog struct {
 	last     uint64              // revision of the last lease
 	tasks    map[string][]Record // the history of each task, by revision
 	acked    map[string]time.Time
-	requeued map[string]int    // requeues that were asked for, by task
+	requeued map[string]int // requeues that were asked for, by task
+	groups   map[string]int // their sizes, by their completions
+	waiting  map[string]waits
 	promised map[string]string // what callers were told that became of a task: "cancelled", or its output
 	over     map[over]time.Time
 	faults   []error
@@ -50,6 +52,7 @@ func newRecordLog(a *Arena, nc *nats.Conn) *RecordLog {
 	c := &RecordLog{
 		a: a, nc: nc, tasks: map[string][]Record{}, acked: map[string]time.Time{},
 		requeued: map[string]int{}, promised: map[string]string{}, over: map[over]time.Time{},
+		groups: map[string]int{}, waiting: map[string]waits{},
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())

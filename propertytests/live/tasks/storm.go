@@ -7,7 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
 
@@ -20,6 +23,7 @@ type Storm struct {
 	Lull       time.Duration // the longest quiet between storms
 	Restarts   bool          // the server is restarted too: its stores are files
 	Peaceful   bool          // nothing breaks: processes come and go cleanly, as when a new version is rolled out
+	Sync       time.Duration // of each write of a process, one after the other; then more tasks come at once
 }
 
 // taskStorm is one that rages.
@@ -32,6 +36,10 @@ type taskStorm struct {
 	paused   map[string]bool
 	drained  map[string]bool
 	workload sync.WaitGroup
+
+	disk       natsrun.Disk
+	mu         sync.Mutex
+	unfinished []func(context.Context, *assign.Client) error // groups of which members may be missing
 }
 
 // Recurrence is that of every storm, with its step: each tick is to come, once.
@@ -44,7 +52,10 @@ const (
 // everything, insists that all tasks end, and checks all promises.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
-	s := &taskStorm{Storm: plan, a: a, paused: map[string]bool{}, drained: map[string]bool{}}
+	s := &taskStorm{
+		Storm: plan, a: a, paused: map[string]bool{}, drained: map[string]bool{},
+		disk: natsrun.Disk{Prefix: "$KV.TASKS_" + a.Name + ".", Sync: plan.Sync},
+	}
 	s.Weather = storm.Weather[*Process]{
 		Rand: rand.New(rand.NewPCG(plan.Seed, 0x7a5c5)), Lease: a.TTL, Note: a.Note, Count: a.Tally.Add,
 		Join: func(like *Process, sameName bool) {
@@ -83,6 +94,8 @@ func (a *Arena) Rage(plan Storm) {
 		s.calm()
 	}
 	a.Tally.Add("ticks", a.Ticks(Recurrence, Step))
+	_, batches, _ := s.disk.Stored()
+	a.Tally.Add("batches of outcomes", batches)
 }
 
 // calm heals everything, and insists that every task ends and that every promise was kept.
@@ -100,6 +113,7 @@ func (s *taskStorm) calm() {
 	}
 	clear(s.paused)
 	clear(s.drained)
+	s.finishGroups()
 	for candidates, workers := s.alive(); candidates < 2 || workers < 1; candidates, workers = s.alive() {
 		s.join(candidates >= 2, "")
 	}
@@ -134,7 +148,12 @@ func (s *taskStorm) join(worker bool, name string) *Process {
 			name = fmt.Sprintf("w%d", s.joined)
 		}
 	}
-	p := s.a.Join(Plan{Name: name, Worker: worker, Idle: s.Rand.IntN(3) == 0, Slots: 3 + s.Rand.IntN(6), Budget: 3})
+	plan := Plan{Name: name, Worker: worker, Idle: s.Rand.IntN(3) == 0, Slots: 3 + s.Rand.IntN(6), Budget: 3}
+	if s.Sync > 0 {
+		plan.Slots *= 10
+		plan.Path = func(l *natsrun.Link) nats.CustomDialer { return s.disk.Before(l) }
+	}
+	p := s.a.Join(plan)
 	s.a.Note("%s joins", p)
 	return p
 }

@@ -52,6 +52,7 @@ func (a *Arena) violations() (violations []Violation) {
 	ends.over = maps.Clone(c.over)
 	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked),
 		maps.Clone(c.promised)
+	sizes, waiting := maps.Clone(c.groups), maps.Clone(c.waiting)
 	faults = append(faults, c.faults...)
 	c.mu.Unlock()
 	for _, err := range faults {
@@ -69,6 +70,13 @@ func (a *Arena) violations() (violations []Violation) {
 	violations = append(violations, sweepRecords(records, requeued, a.Restarts)...)
 	violations = append(violations, sweepOutcomes(records, runs)...)
 	violations = append(violations, sweepKeys(records)...)
+	violations = append(violations, sweepGroups(records, sizes, runs)...)
+	violations = append(violations, sweepWaits(records, waiting, runs)...)
+	if a.virtual() {
+		now := time.Now()
+		violations = append(violations, sweepLimit(records, runs, ends, Few.Name(), atOnce, now)...)
+		violations = append(violations, sweepInnocents(records, runs, ends, now)...)
+	}
 	violations = append(violations, sweepCheckpoints(records, runs, saved)...)
 	for id, what := range promised {
 		if history := records[id]; len(history) > 0 && !history[len(history)-1].is(what) {

@@ -31,6 +31,8 @@ func (s *taskStorm) ask() {
 				return assign.DrainWorker(ctx, s.a.Operator, instance, "a storm")
 			})
 		}
+	case 3, 4, 5:
+		s.together()
 	default:
 		s.submit()
 	}
@@ -61,19 +63,7 @@ func (s *taskStorm) oneIn(n int) bool { return s.Rand.IntN(n) == 0 }
 func (s *taskStorm) submit() {
 	s.tasks++
 	ttl, id, kind := s.a.TTL, fmt.Sprintf("t%d", s.tasks), Kinds[s.Rand.IntN(len(Kinds))]
-	o := Order{Run: s.upTo(ttl / 2), Permanent: s.oneIn(15), Snooze: s.oneIn(15), Panic: s.oneIn(2)}
-	if s.oneIn(4) {
-		o.Run = s.upTo(3 * ttl)
-	}
-	if s.oneIn(4) {
-		o.Fail = s.Rand.IntN(6)
-	}
-	if s.oneIn(3) {
-		o.Steps = 1 + s.Rand.IntN(4)
-	}
-	if s.oneIn(10) && !s.Peaceful { // a worker that does not return in time is lost like one that crashes
-		o.Stubborn = s.upTo(ttl)
-	}
+	o := s.order()
 	opts := []assign.SubmitOption{assign.WithID(id)}
 	draw := func(n int, option func() assign.SubmitOption) {
 		if s.oneIn(n) {
