@@ -257,3 +257,34 @@ func (l *lead) boundsOf(p *tasks.Policy) tasks.Limits {
 		}
 	}
 }
+
+// crowds checks a handler that begins, under any leader: no more run than the limits say, of its
+// kind and of its key. Tasks that are cancelled or expire make room when that is decided, and their
+// handlers are told later: those are left out. So are those of a later version, of which an earlier
+// one does not know kind and key.
+func (w *taskWorld) crowds(r *handlerRun) {
+	if w.Bounded || r.outlives {
+		return
+	}
+	w.room[r] = true
+	mine := w.store.log[r.revision-1].value.(submission)
+	kind, key := 0, 0
+	for o := range w.room {
+		s := w.store.log[o.revision-1].value.(submission)
+		if s.later || o.mortal || o.outlives || w.asked[life{o.id, o.revision}] {
+			continue
+		}
+		if s.policy.Kind == mine.policy.Kind {
+			kind++
+		}
+		if s.keys != nil && mine.keys != nil && s.keys.Limit == mine.keys.Limit {
+			key++
+		}
+	}
+	if most := mine.policy.Concurrency; most > 0 && kind > most {
+		w.fail("%d handlers of kind %s run at once", kind, mine.policy.Kind)
+	}
+	if mine.keys != nil && mine.keys.Limit != "" && key > mine.policy.KeyLimit {
+		w.fail("%d handlers of key %s run at once", key, mine.keys.Limit)
+	}
+}

@@ -18,6 +18,7 @@ type checks struct {
 	broken  error
 	acked   map[string]bool
 	live    map[string]int
+	room    map[*handlerRun]bool     // handlers that run
 	largest map[string]tasks.Attempt // attempt that was ever started
 	ended   map[string]map[tasks.Attempt]tasks.Verb
 	lives   map[string]uint64                   // revision of the present submission
@@ -49,14 +50,13 @@ type life struct {
 func (c *checks) init() {
 	c.neighbours.init()
 	c.dependencies.init()
-	c.acked, c.live = map[string]bool{}, map[string]int{}
+	c.acked, c.live, c.room = map[string]bool{}, map[string]int{}, map[*handlerRun]bool{}
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
 	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
 	c.asked = map[life]bool{}
 	c.done, c.reused, c.pushed = map[life]bool{}, map[string]bool{}, map[uint64]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
-	c.heldBack = map[string]bool{}
 	c.heldBack = map[string]bool{}
 }
 
@@ -199,6 +199,7 @@ func (w *taskWorld) begins(r *handlerRun, by string) {
 	if number > 0 {
 		c.Resumed++
 	}
+	w.crowds(r)
 }
 
 // task is what one handler at a time runs: a task, through all its lives but those after its
@@ -215,6 +216,7 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 	if !r.outlives {
 		c.live[c.task(id, c.lifeOf[id][a])]--
 	}
+	delete(c.room, r)
 	if c.ended[id] == nil {
 		c.ended[id] = map[tasks.Attempt]tasks.Verb{}
 	}

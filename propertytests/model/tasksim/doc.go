@@ -42,6 +42,8 @@
 //     knows to be drained, or to one without the labels; not more at once, or per second, than the
 //     limits say, those of a record whatever the submissions say; nothing before what has waited
 //     longer, with its priority
+//   - where no record changes the limits, no more handlers run than they say, under any leader, but
+//     of tasks that are cancelled or may expire, and of those that an earlier version cannot read
 //   - the declared version of a kind's limits never goes back, what is declared under a version
 //     stays, and no declaration takes an override back
 //

@@ -19,6 +19,7 @@ type model struct {
 	ready           time.Duration
 	unreached       unreached
 	turns           map[string]*turn // of fair keys
+	went            []string         // the keys of what goes in this step
 	limited         int              // hand-outs of the kind with a rate
 	late            time.Duration    // by which a submission has come late, at most, since a seal
 }
@@ -65,7 +66,7 @@ func (l *lead) handsOut(e *tasks.Assign) {
 		l.checkTime(&a)
 		g, _ := l.s.TaskInfo(now, a.ID)
 		l.checkLimits(&g, p, n)
-		l.checkTurns(e.Instance, &g, all)
+		l.checkTurns(e.Instance, &g)
 		back := w.Steps > 0 && w.pushed[a.Revision] // it may have come back at an earlier time than it was submitted at
 		w.pushed[a.Revision] = true
 		if e.Instance != l.p.name && !back { // there it may have been chosen long before

@@ -210,6 +210,9 @@ var drawn = []mutants.Mutant{
 	{Name: "one more than a kind may", Edits: []mutants.Edit{
 		{"if k.Concurrency > 0 && k.held() >= k.Concurrency", "if k.Concurrency > 0 && k.held() > k.Concurrency"},
 	}},
+	{Name: "what is adopted takes no room of its key", Edits: []mutants.Edit{
+		{"\ts.occupy(t)\n\ts.unqueue(t)\n\tt.attempt = h.Attempt\n", "\ts.unqueue(t)\n\tt.attempt = h.Attempt\n"},
+	}},
 	{Name: "the bucket of a rate is full after a fail-over", Edits: []mutants.Edit{
 		{"c.arrival = ready.Add(slack + step)", "c.arrival = 1 + 0*ready.Add(step)"},
 	}},

@@ -115,6 +115,7 @@ func (l *lead) step(ev tasks.Event) {
 			return
 		}
 	}
+	l.late()
 	l.flush()
 }
 

@@ -1,6 +1,9 @@
 package tasksim
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -22,17 +25,28 @@ func fairKeyOf(k *tasks.Keys) string {
 	return k.Fair
 }
 
-// checkTurns: with n keys waiting the first task of each goes within 2n tasks of the kind. Tasks
-// that were tried before are left out, which may be of another class.
-func (l *lead) checkTurns(instance string, handed *tasks.TaskInfo, all []tasks.TaskInfo) {
+// checkTurns notes a task of the kind that is handed out for the first time. Tasks that were tried
+// before are left out, which may be of another class.
+func (l *lead) checkTurns(instance string, handed *tasks.TaskInfo) {
 	if handed.Kind != fairKind {
 		return
 	}
 	key := fairKeyOf(handed.Keys)
 	delete(l.model.turns, key)
-	if instance == l.p.name || handed.Tries > 1 { // there it may have been chosen long before
+	if instance != l.p.name && handed.Tries <= 1 { // there it may have been chosen long before
+		l.model.went = append(l.model.went, key)
+	}
+}
+
+// late checks after a step: with n keys waiting the first task of each goes within 2n tasks of the
+// kind. A step sends all that it has chosen in frames, and their order is not that of the choice.
+func (l *lead) late() {
+	went := l.model.went
+	if len(went) == 0 {
 		return
 	}
+	l.model.went = nil
+	all, _ := l.s.List(l.p.instant(), 0, tasks.Filter{}, 1<<20)
 	firsts, oldest := map[string]string{}, map[string]uint64{}
 	for i := range all {
 		g := &all[i]
@@ -46,22 +60,24 @@ func (l *lead) checkTurns(instance string, handed *tasks.TaskInfo, all []tasks.T
 			delete(l.model.turns, k)
 		}
 	}
-	for k, first := range firsts {
+	for _, k := range slices.Sorted(maps.Keys(firsts)) {
 		t := l.model.turns[k]
-		if t == nil || t.first != first {
-			t = &turn{first: first, beside: map[string]bool{}}
+		if t == nil || t.first != firsts[k] {
+			t = &turn{first: firsts[k], beside: map[string]bool{}}
 			l.model.turns[k] = t
 		}
-		t.beside[key] = true
+		for _, key := range went {
+			t.beside[key] = true
+		}
 		for other := range firsts {
 			t.beside[other] = true
 		}
-		if k == key {
+		if slices.Contains(went, k) {
 			continue
 		}
-		l.w.Turns++
-		if t.passed++; t.passed > 2*len(t.beside) {
-			l.w.fail("%s of key %q waits while %d tasks of %d keys go", first, k, t.passed, len(t.beside))
+		l.w.Turns += len(went)
+		if t.passed += len(went); t.passed > 2*len(t.beside) {
+			l.w.fail("%s of key %q waits while %d tasks of %d keys go", t.first, k, t.passed, len(t.beside))
 		}
 	}
 }
