@@ -49,6 +49,25 @@ func (t Table[T, R]) Read() (all []T, err error) {
 	return all, nil
 }
 
+// Write makes the lines all that the file has.
+func (t Table[T, R]) Write(all []T) error {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	err := w.Write(t.Head)
+	for i := range all {
+		err = errors.Join(err, w.Write(format(R(&all[i]).Cells())))
+	}
+	w.Flush()
+	if err := errors.Join(err, w.Error()); err != nil {
+		return err
+	}
+	next := t.Path + ".next"
+	if err := os.WriteFile(next, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, t.Path)
+}
+
 // Add appends a line, and the head before it when the file is new.
 func (t Table[T, R]) Add(row T) error {
 	f, err := os.OpenFile(t.Path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)

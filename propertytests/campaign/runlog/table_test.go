@@ -44,6 +44,12 @@ func TestTheTableGoesOn(t *testing.T) {
 		string(text) != want {
 		t.Errorf("the file is %q, %v, want %q", text, err, want)
 	}
+	if err := table.Write(want[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := table.Read(); err != nil || !slices.Equal(all, want[:1]) {
+		t.Errorf("%v, %v when one line is all that there is", all, err)
+	}
 }
 
 // TestATableThatCannotBeRead: what a row says is not guessed.

@@ -17,11 +17,19 @@ func Main(ctx context.Context, args []string) error {
 		"how many schedules of each range, or virtual hours; 0: 15,000, 200 of storms, 16 of taskstorms, 168 of deploys")
 	path := flags.String("file", "propertytests/campaign/schedules.csv", "the file, from the root of the module")
 	sum := flags.Bool("sum", false, "only say what the file comes to")
+	uses := flags.Bool("rules", false, "only say how often single rules were used")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *sum {
 		return summed(os.Stdout, *path)
+	}
+	if *uses {
+		all, err := useTable(*path).Read()
+		if err != nil {
+			return err
+		}
+		return tellUses(os.Stdout, all)
 	}
 	return play(ctx, *of, *path, *schedules, *length)
 }

@@ -8,6 +8,7 @@
 //	go run ./propertytests/campaign schedules -of deploys -for 1h
 //	go run ./propertytests/campaign schedules -of storms -for 1h
 //	go run ./propertytests/campaign schedules -sum
+//	go run ./propertytests/campaign schedules -rules
 //
 // Losses are schedules of elections in which the bucket loses its newest writes.
 //
@@ -29,6 +30,9 @@
 //
 // A range of deploys is a week of virtual time, with a deploy each hour; under "schedules" are its
 // hours, and under "faults" its deploys and crashes.
+//
+// Of tasks rules.csv says how often each single rule was used, and in how many schedules, for each
+// mark of the rules: a schedule in which a rule was never used proves nothing about it.
 //
 // docs/verification/runs.md quotes the sum, up to the empty line, and a test holds it to the file.
 // A commit that adds lines also updates the quote.

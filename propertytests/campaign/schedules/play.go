@@ -2,6 +2,7 @@ package schedules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,7 @@ func (p rangePlayer) next(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	l.rules = p.mark
-	if err := table(p.path).Add(l); err != nil {
+	if err := errors.Join(table(p.path).Add(l), keepUses(p.path, &l, out)); err != nil {
 		return err
 	}
 	fmt.Println(l)
