@@ -76,9 +76,8 @@ func unscheduled(e event.SchedulerMissing) string {
 // off, their lines are not even made.
 func frequent(e event.Event) bool {
 	switch e.(type) {
-	case event.Heartbeat, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected, event.TaskCompleted,
-		event.TaskReassigned,
-		event.TaskStale, event.TaskGauges:
+	case event.Heartbeat, event.CandidatesChanged, event.TaskSubmitted, event.TaskAssigned, event.TaskRejected,
+		event.TaskCompleted, event.TaskReassigned, event.TaskStale, event.TaskGauges:
 		return true
 	}
 	return false

@@ -169,6 +169,7 @@ func (m *Machine) collect() {
 	}
 	for _, r := range m.news.Roles {
 		m.touchRole(r)
+		m.noteTaken(r)
 	}
 	for _, name := range m.news.Steered {
 		m.steered(name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func same(a, b spread.Group) bool {
 // other, or moves them to somebody. One plan is for many of them.
 func TestFewPlansForManyVacancies(t *testing.T) {
 	const roles, members = 400, 8
-	for next, most := range map[string]int{"": 45, "p1": 3} {
+	for next, most := range map[string]int{"": 12, "p1": 3} {
 		g := newRig(t, nil)
 		for i := range members - 1 {
 			g.joins(candidate(fmt.Sprintf("p%d", i)), roles, record.Candidacy{Eligible: true, Spread: true})
@@ -121,4 +122,97 @@ func TestLostRolesWait(t *testing.T) {
 			t.Errorf("%s is there: %v; it waits: %v, want %v", name, ok, ok && p.Roles[at].Waits, want)
 		}
 	}
+}
+
+// TestFewPlansWhileMembersJoin: processes that start together come one after the other, each with
+// two records. One plan is for many of them, and each role is dealt out at last.
+func TestFewPlansWhileMembersJoin(t *testing.T) {
+	const roles, members = 100, 20
+	g := newRig(t, nil)
+	if plans := g.plansWhileJoining(roles, members); plans < 1 || plans > 6 {
+		t.Errorf("%d plans while %d members came within 100 ms, want 6 at most", plans, members)
+	}
+	g.mute = false
+	g.run(5*time.Second, nil)
+	if g.m.leading < roles/members {
+		t.Errorf("leads %d of %d roles beside %d members", g.m.leading, roles, members)
+	}
+}
+
+// TestFewRolesAreDealtSoon: to plan a small group costs little, so its roles do not wait for one
+// another.
+func TestFewRolesAreDealtSoon(t *testing.T) {
+	if plans := newRig(t, nil).plansWhileJoining(8, 20); plans < 8 {
+		t.Errorf("%d plans within 100 ms, want one within 10 ms", plans)
+	}
+}
+
+// plansWhileJoining has members come within 5 ms each when some roles are vacant, and counts the
+// plans that are made meanwhile.
+func (g *rig) plansWhileJoining(roles, members int) (plans int) {
+	g.held(roles)
+	for i := range roles {
+		g.sees(record.RoleKey(fmt.Sprintf("r%d", i)), record.Role{V: 1, Vacant: true, By: "p", TTLms: 100_000})
+	}
+	g.mute = true
+	made := record.Instant(0)
+	for i := range members {
+		g.now.Holder, g.now.Observer = g.now.Holder.Add(5*time.Millisecond), g.now.Observer.Add(5*time.Millisecond)
+		g.joins(candidate(fmt.Sprintf("p%d", i)), roles, record.Candidacy{Eligible: true, Spread: true})
+		for _, group := range g.m.spread.groups {
+			if group.made != made {
+				plans, made = plans+1, group.made
+			}
+		}
+	}
+	return plans
+}
+
+// held has p lead some roles that are spread, of which we take part too.
+func (g *rig) held(roles int) (session uint64) {
+	g.joins(candidate("p"), roles, record.Candidacy{Eligible: true, Spread: true})
+	session = g.m.view.Peer(candidate("p")).Session()
+	for i := range roles {
+		g.sees(record.RoleKey(fmt.Sprintf("r%d", i)), record.Role{V: 1, ID: "p", Session: session, Token: "t", TTLms: 100_000})
+		g.step(Join{RoleConfig{Name: fmt.Sprintf("r%d", i), Spread: true}})
+	}
+	g.run(2*time.Second, nil)
+	return session
+}
+
+// TestPlansDiffer: two members deal out the roles of a dead one by views that differ. Each leaves a
+// role to the other one, and the other one takes what it does not leave to it. We see that, and
+// deal out again, long before it is our turn behind all others.
+func TestPlansDiffer(t *testing.T) {
+	const roles = 8
+	g := newRig(t, nil)
+	b := candidate("b")
+	g.joins(b, roles, record.Candidacy{Eligible: true, Spread: true})
+	g.step(Join{RoleConfig{Name: "x"}}) // so that its lease is live
+	former := g.held(roles)
+	g.mute, g.effs = true, nil
+	g.sees(record.LeaseKey(candidate("p")), record.Lease{V: 1, Session: former, State: record.Killed, By: "b"})
+	g.run(20*time.Millisecond, nil)
+	ours := g.claimed()
+	if len(ours) < roles/2-1 {
+		t.Fatalf("claims %v of %d roles", ours, roles)
+	}
+	g.effs = nil
+	g.sees(record.RoleKey(ours[0]), record.Role{V: 1, ID: "b", Session: g.m.view.Peer(b).Session(), Token: "b", TTLms: 100_000})
+	g.run(50*time.Millisecond, nil)
+	if more := g.claimed(); len(more) == 0 || slices.Contains(ours, more[0]) {
+		t.Errorf("claims %v after b took %s", more, ours[0])
+	}
+}
+
+// claimed is the roles that we try to claim.
+func (g *rig) claimed() (names []string) {
+	for _, e := range g.effs {
+		if w, ok := e.(Write); ok {
+			if kind, _, name := record.ParseKey(w.Key); kind == record.KindRole {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

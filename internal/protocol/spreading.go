@@ -25,8 +25,10 @@ type spreadGroup struct {
 	plan    spread.Plan
 	vacant  int // how many roles were dealt out
 	made    record.Instant
+	row     int  // how many plans were made so soon after one another
 	stale   bool // something of a role was written since
 	wrong   bool // other members may take its roles since
+	taken   bool // one that it deals out was claimed by another member than it says
 
 	changed record.Instant // since when members come and go
 	settled record.Instant // nothing moves before
@@ -97,6 +99,30 @@ func (m *Machine) noteMember(peer record.Peer) {
 	}
 }
 
+// noteTaken notes that a role that a plan deals out was claimed by another member than it says, so
+// that our plan and that of the other differ. Roles that either leaves to the other would wait for
+// a heartbeat.
+func (m *Machine) noteTaken(rv *RoleView) {
+	for _, g := range m.spread.groups {
+		if g.picture == nil || g.taken || !rv.Held() {
+			continue
+		}
+		i, ok := g.picture.Place(rv)
+		if !ok || g.picture.Roles[i].At != spread.Nobody || g.picture.Roles[i].Revision == rv.Revision {
+			continue
+		}
+		if seat, in := g.picture.Seat(m.view.Peer(rv.Role.Holder())); in && seat == g.plan.To[i] {
+			continue
+		}
+		g.taken = true
+		for other := range g.picture.Roles {
+			if g.picture.Roles[other].At == spread.Nobody {
+				m.touchRole(g.picture.Names[other])
+			}
+		}
+	}
+}
+
 // unsettle lets nothing of a group move for two heartbeats. Should one change follow another, that
 // ends after a TTL, and roles may move for two heartbeats.
 func (m *Machine) unsettle(g *spreadGroup) {
@@ -116,7 +142,13 @@ func (m *Machine) replan(g *spreadGroup) {
 		g.picture.Look(m.view, m.now.Observer, m.aboutToLead)
 	}
 	g.plan = spread.Make(&g.picture.Group)
-	g.made, g.stale, g.wrong, g.again, g.vacant, g.moves = m.now.Observer, false, false, view.Never, 0, nil
+	if m.now.Observer < g.made.Add(2*m.gathering(g)) {
+		g.row = min(g.row+1, maxRow)
+	} else {
+		g.row = 0
+	}
+	g.made, g.stale, g.wrong, g.taken = m.now.Observer, false, false, false
+	g.again, g.vacant, g.moves = view.Never, 0, nil
 	for i := range g.picture.Roles {
 		if g.picture.Roles[i].At == spread.Nobody {
 			g.vacant++
@@ -175,28 +207,50 @@ func (m *Machine) planned(r *role) (i int, ok bool) {
 	return g.picture.Place(r.RoleView)
 }
 
-// gathering is for how long after a plan the roles that fall vacant wait, so that the next one
-// deals out all of them: a process that closes gives up many, one after the other.
-func (m *Machine) gathering() time.Duration { return min(m.cfg.Heartbeat/64, 10*time.Millisecond) }
+const (
+	maxRow  = 8 // plans in a row after which the time between them no longer doubles
+	perRole = 250 * time.Microsecond
+)
 
-// gathers is when a role that has fallen vacant since the plan of its group was made is dealt out.
-func (m *Machine) gathers(r *role) (until record.Instant, ok bool) {
-	g := r.group
-	if g.picture == nil || g.wrong || m.now.Observer >= g.made.Add(m.gathering()) {
-		return 0, false
+// gathering is for how long after a plan the roles that are vacant wait for the next one, so that
+// it deals out all of them: a process that closes gives up many, one after the other, and processes
+// that start together come one after the other. While one plan follows another the time doubles. A
+// plan costs a step for each role, so that is for large groups: small ones are dealt out soon.
+func (m *Machine) gathering(g *spreadGroup) time.Duration {
+	first := min(m.cfg.Heartbeat/64, 10*time.Millisecond)
+	if g.picture == nil {
+		return first
 	}
-	if i, ok := g.picture.Place(r.RoleView); ok && !m.outdated(g, i, r.RoleView) {
-		return 0, false
-	}
-	return g.made.Add(m.gathering()), true
+	return min(first<<g.row, m.cfg.Heartbeat/4, max(first, time.Duration(len(g.picture.Roles))*perRole))
 }
 
-// outdated reports whether a role has fallen vacant since a plan was made. One that is given to a
-// member needs no plan: many may be, one after the other.
+// gathers is when a role is dealt out that has fallen vacant since the plan of its group was made,
+// or that others may take since.
+func (m *Machine) gathers(r *role) (until record.Instant, ok bool) {
+	g := r.group
+	if g.picture == nil || m.now.Observer >= g.made.Add(m.gathering(g)) {
+		return 0, false
+	}
+	if i, ok := g.picture.Place(r.RoleView); ok && !g.wrong && !m.outdated(g, i, r.RoleView) {
+		return 0, false
+	}
+	return g.made.Add(m.gathering(g)), true
+}
+
+// outdated reports whether a role has fallen vacant since a plan was made, or is left to another
+// member by a plan that others do not share. One that is given to a member needs no plan: many may
+// be, one after the other.
 func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
 	planned := &g.picture.Roles[i]
 	_, given := m.givenTo(g, rv)
-	return planned.Revision != rv.Revision && !given || planned.At != spread.Nobody && rv.Held()
+	return planned.Revision != rv.Revision && !given || planned.At != spread.Nobody && rv.Held() ||
+		g.taken && !given && !m.dealsUs(g, i)
+}
+
+// dealsUs reports whether a plan deals a role to us.
+func (m *Machine) dealsUs(g *spreadGroup, i int) bool {
+	me, in := g.picture.Seat(m.self)
+	return in && g.plan.To[i] == me
 }
 
 // givenTo is the seat of the member that a vacant role was given to, ok whether there is one.
@@ -211,10 +265,23 @@ func (m *Machine) givenTo(g *spreadGroup, rv *RoleView) (seat int, ok bool) {
 	return g.picture.Seat(peer)
 }
 
+// givenToUs reports whether a vacant role was given to us, and our group has a place for us.
+func (m *Machine) givenToUs(r *role) bool {
+	if r.group.picture == nil {
+		return false
+	}
+	me, in := r.group.picture.Seat(m.self)
+	seat, given := m.givenTo(r.group, r.RoleView)
+	return in && given && seat == me
+}
+
 // dealtDelay is how long we let others go first for a role that is spread. The member to which it
 // is dealt claims it at once. It may have many to claim, and all others wait for that: should it
 // have died, or see another picture, each of its roles goes to the first of another line.
 func (m *Machine) dealtDelay(r *role) time.Duration {
+	if m.givenToUs(r) {
+		return 0
+	}
 	if until, ok := m.gathers(r); ok {
 		since, _ := m.claimableSince(r.RoleView)
 		return until.Sub(since)
@@ -234,13 +301,15 @@ func (m *Machine) dealtDelay(r *role) time.Duration {
 		return 0
 	}
 	rank, all := 0, 0
+	ranks := spread.RanksFor(r.Name)
+	mine := ranks.Of(p.Members[me].Name)
 	for other, takes := range role.May.Take {
 		if !takes || other == me || other == to || m.isFull(p.Peers[other]) {
 			continue
 		}
 		if all++; cmp.Or(
 			cmp.Compare(role.May.Priority[me], role.May.Priority[other]),
-			cmp.Compare(spread.Rank(r.Name, p.Members[other].Name), spread.Rank(r.Name, p.Members[me].Name))) < 0 {
+			cmp.Compare(ranks.Of(p.Members[other].Name), mine)) < 0 {
 			rank++
 		}
 	}

@@ -158,7 +158,7 @@ func fell[P, R any](v *view.View[P, R], r *view.Role[P, R]) uint64 {
 	}
 	p := v.Peer(r.Role.Holder())
 	switch {
-	case p == nil || !v.Dead(r.Role.Holder(), r.Role.Session):
+	case !p.Ended(r.Role.Session):
 		return r.Revision
 	case p.Lease.Alive():
 		return p.Session()
@@ -189,12 +189,15 @@ func (p *Picture[P, R]) at(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]
 	switch {
 	case r.Form == record.FormNewer:
 		return Nobody, false
-	case r.Held() && !v.Dead(r.Role.Holder(), r.Role.Session):
-		peer := v.Peer(r.Role.Holder())
-		if peer == nil || peer.Session() != r.Role.Session {
+	case r.Held():
+		switch peer := v.Peer(r.Role.Holder()); {
+		case peer.Ended(r.Role.Session):
+			return Nobody, true
+		case peer == nil || peer.Session() != r.Role.Session:
 			return Nobody, false
+		default:
+			return p.member(peer)
 		}
-		return p.member(peer)
 	case r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next != "":
 		if peer := v.Peer(record.Peer{Class: record.Candidate, Instance: r.Role.Next}); peer != nil {
 			if m, ok := p.member(peer); ok {

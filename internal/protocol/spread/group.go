@@ -46,17 +46,29 @@ func (m *May) near(a, b int) bool { return m.Tier == nil || m.Tier[a] == m.Tier[
 
 // Rank orders members that are equal otherwise. It differs for each key, so that no member comes
 // first everywhere, and is the same in all processes.
-func Rank(key, member string) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for _, s := range [...]string{key, "\x00", member} {
-		for i := range len(s) {
-			h = (h ^ uint64(s[i])) * prime
-		}
+func Rank(key, member string) uint64 { return RanksFor(key).Of(member) }
+
+// Ranks is the ranks for one key.
+type Ranks uint64
+
+const offset, prime = 14695981039346656037, 1099511628211
+
+// RanksFor is the ranks for a key. Many of them cost less together.
+func RanksFor(key string) Ranks { return Ranks(offset).after(key).after("\x00") }
+
+func (h Ranks) after(s string) Ranks {
+	for i := range len(s) {
+		h = (h ^ Ranks(s[i])) * prime
 	}
+	return h
+}
+
+// Of is the rank of a member.
+func (h Ranks) Of(member string) uint64 {
+	h = h.after(member)
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
 	h *= 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
+	return uint64(h ^ h>>33)
 }

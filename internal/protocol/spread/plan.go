@@ -76,6 +76,10 @@ func (p *planner) older(a, b int) int {
 func (p *planner) put(r, m int) {
 	p.at[r] = m
 	p.load[m]++
+	if held := p.held[m]; len(held) == 0 || p.older(held[len(held)-1], r) < 0 {
+		p.held[m] = append(held, r)
+		return
+	}
 	i, _ := slices.BinarySearchFunc(p.held[m], r, p.older)
 	p.held[m] = slices.Insert(p.held[m], i, r)
 }
@@ -113,13 +117,6 @@ func (p *planner) compareRanks(a, b int) int {
 	return cmp.Compare(p.Members[a].Name, p.Members[b].Name)
 }
 
-func (p *planner) compareRanksFor(key string, a, b int) int {
-	return cmp.Or(
-		cmp.Compare(Rank(key, p.Members[a].Name), Rank(key, p.Members[b].Name)),
-		cmp.Compare(p.Members[a].Name, p.Members[b].Name),
-	)
-}
-
 // compareMore orders members by which one should have one role more, before ranks do.
 func (p *planner) compareMore(a, b int) int {
 	return cmp.Compare(p.more(a)*p.weight(b), p.more(b)*p.weight(a))
@@ -140,23 +137,48 @@ func (p *planner) clashes(r, m int) bool {
 // that allowed admits: by priority, then by load.
 func (p *planner) choose(r int, allowed func(m int) bool) int {
 	role, best := &p.Roles[r], Nobody
+	var of ranksOf
 	for m := range p.Members {
 		if !role.May.Take[m] || p.full(m) || !allowed(m) {
 			continue
 		}
-		if best == Nobody || p.compareFor(role, m, best) < 0 {
+		if best == Nobody {
+			best = m
+			continue
+		}
+		c := cmp.Or(cmp.Compare(role.May.Priority[best], role.May.Priority[m]), p.compareMore(m, best))
+		switch {
+		case c < 0:
+			best, of.known = m, false
+		case c == 0 && of.less(p.Group, role, m, best):
 			best = m
 		}
 	}
 	return best
 }
 
-// compareFor orders members by which one should take a role. Ranks are computed for few of them.
-func (p *planner) compareFor(role *Role, a, b int) int {
-	if c := cmp.Or(cmp.Compare(role.May.Priority[b], role.May.Priority[a]), p.compareMore(a, b)); c != 0 {
-		return c
+// ranksOf computes the ranks of members that are equal otherwise, once each.
+type ranksOf struct {
+	ranks Ranks
+	best  uint64 // that of the best member
+	known bool
+	begun bool
+}
+
+// less reports whether a member comes before the best one, and is the best one then.
+func (of *ranksOf) less(g *Group, role *Role, m, best int) bool {
+	if !of.begun {
+		of.ranks, of.begun = RanksFor(role.Name), true
 	}
-	return p.compareRanksFor(role.Name, a, b)
+	if !of.known {
+		of.best, of.known = of.ranks.Of(g.Members[best].Name), true
+	}
+	rank := of.ranks.Of(g.Members[m].Name)
+	if cmp.Or(cmp.Compare(rank, of.best), cmp.Compare(g.Members[m].Name, g.Members[best].Name)) >= 0 {
+		return false
+	}
+	of.best = rank
+	return true
 }
 
 // deal deals out the vacant roles (S2). Those that can be claimed at once come first. So what is

@@ -165,7 +165,11 @@ func (p *Peer[P, R]) Session() uint64 {
 // Dead reports whether session s of peer p has ended for certain. Nothing but a later session, or
 // an end declared at a later revision, is proof: not a marker, not a timer, not a missing key.
 func (v *View[P, R]) Dead(p record.Peer, s uint64) bool {
-	l := v.peers[p]
+	return v.peers[p].Ended(s)
+}
+
+// Ended reports that of a session of p, which is nil if nothing is known of it.
+func (l *Peer[P, R]) Ended(s uint64) bool {
 	if l == nil || l.Form != record.FormRecord {
 		return false
 	}
