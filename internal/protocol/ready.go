@@ -87,3 +87,35 @@ func (m *Machine) wake(r *role) {
 		ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: t.epoch, Wake: true,
 	}})
 }
+
+// remind asks the instance that has agreed to take a role again while the work drains, so that its
+// promise does not end before that: it would agree to take another role in place of ours. Its
+// answer changes nothing here. Work that is stuck may never return, so nobody is reminded of it; nor
+// is a later session, which has agreed to nothing, nor anybody of a role that is not ours to give.
+func (m *Machine) remind(r *role) {
+	t := r.term
+	if t.next == "" || t.drained || t.stuck || t.session != m.lease.number || !m.names(r.RoleView) ||
+		t.agreed != m.sessionOf(t.next) {
+		return
+	}
+	if p := m.view.Peer(record.Peer{Class: record.Candidate, Instance: t.next}); p == nil || p.Member == nil ||
+		r.group == nil && p.Member.MaxRoles == 0 { // it counts nothing
+		return
+	}
+	due := t.asked.Add(m.cfg.OpTimeout)
+	if m.now.Observer >= due {
+		t.asked, due = m.now.Observer, m.now.Observer.Add(m.cfg.OpTimeout)
+		m.emit(Ask{t.next, Request{
+			ID: m.cfg.NewID(), Op: OpReady, Role: r.Name, Epoch: t.epoch, Balance: t.cause == Balanced,
+		}})
+	}
+	m.wakeRole(r.RoleView, due)
+}
+
+// sessionOf is the present session of a candidate, as far as we know.
+func (m *Machine) sessionOf(instance string) uint64 {
+	if p := m.view.Peer(record.Peer{Class: record.Candidate, Instance: instance}); p != nil {
+		return p.Session()
+	}
+	return 0
+}

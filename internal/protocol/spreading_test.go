@@ -246,3 +246,103 @@ func TestMovedRoleRestsInTheNextTerm(t *testing.T) {
 		t.Errorf("asked %v, want one", g.asked())
 	}
 }
+
+// TestPromiseLastsWhileTheWorkDrains: work takes longer to return than a promise lasts. The member
+// that has agreed to take the role is asked again until then, and holds its room.
+func TestPromiseLastsWhileTheWorkDrains(t *testing.T) {
+	g := spreads(t, 2)
+	g.joins(candidate("b"), 2, record.Candidacy{Eligible: true, Spread: true})
+	g.run(6*time.Second, nil)
+	first := g.asked()
+	if len(first) != 1 {
+		t.Fatalf("asked %v", first)
+	}
+	role := first[0].Request.Role
+	term := g.m.View().Role(role).Revision
+	g.step(Answered{Role: role, Target: "b", OK: true})
+	g.effs = nil
+	g.run(3*g.m.cfg.OpTimeout+time.Millisecond, nil)
+	again := g.asked()
+	for _, a := range again {
+		if a.Instance != "b" || a.Request.Role != role || !a.Request.Balance {
+			t.Errorf("asked %+v", a)
+		}
+		g.step(Answered{Role: role, Target: "b"})
+	}
+	if len(again) != 3 {
+		t.Errorf("asked again %d times while the work drained, want 3", len(again))
+	}
+	g.run(g.m.cfg.Drain, nil)
+	g.effs = nil
+	g.run(4*g.m.cfg.OpTimeout, nil)
+	if again := g.asked(); len(again) > 0 {
+		t.Errorf("asked %v although the work is stuck", again)
+	}
+	g.step(Drained{Role: role, Term: term})
+	g.run(100*time.Millisecond, nil)
+	if rv := g.m.View().Role(role); !rv.Role.Vacant || rv.Role.Next != "b" {
+		t.Errorf("it is not given to b: %+v", rv.Role)
+	}
+}
+
+// TestPromiseLastsInOneSession: the member that has agreed to take a role comes back in another
+// session while the work drains. That one has agreed to nothing, and is not asked again.
+func TestPromiseLastsInOneSession(t *testing.T) {
+	g := spreads(t, 2)
+	b := candidate("b")
+	g.joins(b, 2, record.Candidacy{Eligible: true, Spread: true})
+	g.run(6*time.Second, nil)
+	first := g.asked()
+	if len(first) != 1 {
+		t.Fatalf("asked %v", first)
+	}
+	g.step(Answered{Role: first[0].Request.Role, Target: "b", OK: true})
+	g.sees(record.LeaseKey(b), record.Lease{V: 1, Session: g.m.view.Peer(b).Session(), State: record.Killed, By: "c"})
+	g.joins(b, 2, record.Candidacy{Eligible: true, Spread: true})
+	g.effs = nil
+	g.run(3*g.m.cfg.OpTimeout+time.Millisecond, nil)
+	if again := g.asked(); len(again) > 0 {
+		t.Errorf("asked %v in a later session", again)
+	}
+}
+
+// TestPromiseIsRenewed: a member that may lead one role is asked for it again, and holds its room
+// from then on. Nobody asks any more, and the room is there for another one.
+func TestPromiseIsRenewed(t *testing.T) {
+	g := newRig(t, func(c *Config) { c.MaxRoles = 1 })
+	b := candidate("b")
+	g.joins(b, 2, record.Candidacy{Eligible: true})
+	session := g.m.view.Peer(b).Session()
+	for _, role := range []string{"r0", "r1"} {
+		g.sees(record.RoleKey(role), record.Role{V: 1, ID: "b", Session: session, Token: "t", TTLms: 120_000})
+		g.step(Join{RoleConfig{Name: role}})
+	}
+	g.run(time.Second, nil)
+	takes := func(id CommandID, role string) bool {
+		g.effs = nil
+		g.step(Asked{ID: id, Request: Request{ID: "x", Op: OpReady, Role: role}})
+		g.run(100*time.Millisecond, nil)
+		for _, e := range g.effs {
+			if done, ok := e.(Done); ok && done.ID == id {
+				return done.Err == nil
+			}
+		}
+		t.Fatalf("no answer for %s", role)
+		return false
+	}
+	if !takes(1, "r0") {
+		t.Fatal("it does not take the first role")
+	}
+	g.run(3*g.m.cfg.OpTimeout/2, nil)
+	if !takes(2, "r0") {
+		t.Error("it no longer takes the role that it has promised to take")
+	}
+	g.run(3*g.m.cfg.OpTimeout/2, nil)
+	if takes(3, "r1") {
+		t.Error("it takes another role in place of the promised one")
+	}
+	g.run(g.m.cfg.OpTimeout, nil)
+	if !takes(4, "r1") {
+		t.Error("a promise that nobody has asked for again never ends")
+	}
+}

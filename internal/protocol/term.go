@@ -24,7 +24,9 @@ type term struct {
 	given   bool // the record is another's, or a dead session's: nothing is left to give away
 	evicted bool // by force
 	next    string
-	version uint64 // of the member record that must stand before the role is given away
+	asked   record.Instant // when it was asked last whether it takes the role
+	agreed  uint64         // the session in which it has agreed
+	version uint64         // of the member record that must stand before the role is given away
 
 	rotateAt record.Instant
 	rotating string // the token of a rotation whose outcome is open
@@ -77,6 +79,7 @@ func (m *Machine) endTerm(r *role, cause Cause, next string) {
 		return
 	}
 	t.cause, t.ended, t.next = cause, m.now.Observer, next
+	t.asked, t.agreed = m.now.Observer, m.sessionOf(next)
 	m.leading--
 	switch cause {
 	case SteppedDown, WorkReturned:
@@ -151,6 +154,7 @@ func (m *Machine) reconcileTerm(r *role) {
 	}
 	m.startCoolDown(r)
 	m.watchDrain(r)
+	m.remind(r)
 	if t.drained || t.stuck && r.undrained {
 		m.handOver(r)
 	}
