@@ -105,6 +105,9 @@ func (w *world) unsettled() string {
 	if missing := w.undead(); missing != "" {
 		return missing
 	}
+	if missing := w.ungiven(); missing != "" {
+		return missing
+	}
 	if missing := w.uneven(); missing != "" {
 		return missing
 	}
@@ -132,6 +135,25 @@ func (w *world) unburied() string {
 			if q.Member != nil && q.Form != record.FormRecord && q.Form != record.FormNewer {
 				return fmt.Sprintf("%s has yet to end %v", p, q.Peer)
 			}
+		}
+	}
+	return ""
+}
+
+// ungiven is a role of a session that is gone, in which nobody takes part any more: a candidate gives
+// it up after L_max.
+func (w *world) ungiven() string {
+	for i := range w.plan.Roles {
+		role := roleName(i)
+		c := w.store.newest(record.RoleKey(role))
+		if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
+			continue
+		}
+		if !slices.ContainsFunc(w.members, func(p *process) bool {
+			holds := p.peer() == c.entry.Role.Holder() && p.session == c.entry.Role.Session
+			return p.alive && (p.joined[role] || holds)
+		}) {
+			return "nobody has given up " + c.String()
 		}
 	}
 	return ""
