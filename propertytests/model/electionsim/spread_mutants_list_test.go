@@ -67,13 +67,29 @@ var lostWait = mutants.Test{Below: beside.Below, Run: "^TestLostRolesWait$", Arg
 
 // fewPlans is the test of how many plans many vacancies take.
 var fewPlans = mutants.Test{
-	Below: beside.Below, Run: "^TestFewPlansForManyVacancies$", Args: beside.Args,
+	Below: beside.Below, Run: "^TestFewPlans", Args: beside.Args,
 	Says: beside.Says,
+}
+
+// promised is the tests of how long a promise lasts.
+var promised = mutants.Test{
+	Below: beside.Below, Run: "^TestPromise(Lasts|IsRenewed)", Args: beside.Args, Says: beside.Says,
+}
+
+// dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
+var dealsSoon = mutants.Test{
+	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer)$", Args: beside.Args, Says: beside.Says,
 }
 
 var spreading = []mutants.Mutant{
 	{Name: "what members say now is not looked at again", By: &looks, Edits: []mutants.Edit{
 		{"p.Peers[n] != peer || !p.says(n, peer.Member) {", "p.Peers[n] != peer {"},
+	}},
+	{Name: "lists of members are one, whatever they say", By: &beside, Edits: []mutants.Edit{
+		{"p.Member != nil && p.Member.Roles.Equal(m.Roles) {", "p.Member != nil && len(p.Member.Roles) == len(m.Roles) {"},
+	}},
+	{Name: "roles are not looked at when a list has changed", By: &beside, Edits: []mutants.Edit{
+		{" ||\n\t\t!old.Roles.Same(m.Roles) {", " {"},
 	}},
 	{Name: "members that leave are not looked at again", By: &looks, Edits: []mutants.Edit{
 		{"return n == len(p.Peers)\n", "return true\n"},
@@ -94,7 +110,19 @@ var spreading = []mutants.Mutant{
 		{"planned.Revision != rv.Revision && !given ||", "planned.Revision != rv.Revision && (!given || given) ||"},
 	}},
 	{Name: "vacancies do not gather", By: &fewPlans, Edits: []mutants.Edit{
-		{"return min(m.cfg.Heartbeat/64, 10*time.Millisecond)", "return min(m.cfg.Heartbeat/64, 10*time.Nanosecond)"},
+		{"first := min(m.cfg.Heartbeat/64, 10*time.Millisecond)", "first := min(m.cfg.Heartbeat/64, 10*time.Nanosecond)"},
+	}},
+	{Name: "plans follow one another as fast as before", By: &fewPlans, Edits: []mutants.Edit{
+		{"return min(first<<g.row, ", "return min(first, "},
+	}},
+	{Name: "small groups wait as large ones do", By: &dealsSoon, Edits: []mutants.Edit{
+		{"max(first, time.Duration(len(g.picture.Roles))*perRole)", "max(m.cfg.Heartbeat/4, 0*perRole)"},
+	}},
+	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
+		{"\t\tm.noteTaken(r)\n", ""},
+	}},
+	{Name: "a plan for each member that joins", By: &fewPlans, Edits: []mutants.Edit{
+		{"ok && !g.wrong && !m.outdated(g, i, r.RoleView) {", "g.wrong || ok && !m.outdated(g, i, r.RoleView) {"},
 	}},
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
 		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
@@ -102,6 +130,15 @@ var spreading = []mutants.Mutant{
 	{Name: "no count of promises", By: &evenly, Edits: []mutants.Edit{
 		{"\t\tif r := m.part(name); r != nil && r.term == nil && r.claim == nil {", "\t\tif r := m.part(name); r == nil {"},
 		{"case r.claim != nil || m.spread.promises.Holds(m.now.Observer, r.Name):", "case r.claim != nil:"},
+	}},
+	{Name: "a promise ends while the work drains", By: &promised, Edits: []mutants.Edit{
+		{"\tm.remind(r)\n", ""},
+	}},
+	{Name: "a promise for work that is stuck never ends", By: &promised, Edits: []mutants.Edit{
+		{"if t.next == \"\" || t.drained || t.stuck ||", "if t.next == \"\" || t.drained ||"},
+	}},
+	{Name: "a promise lasts into a later session", By: &promised, Edits: []mutants.Edit{
+		{"\t\tt.agreed != m.sessionOf(t.next) {\n", "\t\tfalse {\n"},
 	}},
 	{Name: "no projected load", By: &evenly, Edits: []mutants.Edit{
 		{
