@@ -90,8 +90,9 @@ func (m *Machine) wake(r *role) {
 
 // remind asks the instance that has agreed to take a role again while the work drains, so that its
 // promise does not end before that: it would agree to take another role in place of ours. Its
-// answer changes nothing here. Work that is stuck may never return, so nobody is reminded of it; nor
-// is a later session, which has agreed to nothing, nor anybody of a role that is not ours to give.
+// answer changes nothing here. Work that is stuck may never return, so nobody is reminded of it;
+// nor is a later session, which has agreed to nothing, nor anybody of a role that is not ours to
+// give.
 func (m *Machine) remind(r *role) {
 	t := r.term
 	if t.next == "" || t.drained || t.stuck || t.session != m.lease.number || !m.names(r.RoleView) ||

@@ -237,14 +237,21 @@ func (m *Machine) gathers(r *role) (until record.Instant, ok bool) {
 	return g.made.Add(m.gathering(g)), true
 }
 
-// outdated reports whether a role has fallen vacant since a plan was made, or is left to another
-// member by a plan that others do not share. One that is given to a member needs no plan: many may
-// be, one after the other.
+// outdated reports whether a plan no longer says where a vacant role goes: the role has fallen
+// vacant since, or can be claimed since and something else was written meanwhile; or the plan
+// leaves it to another member, and others do not share it. A role that is given to a member needs
+// no plan: many may be, one after the other.
 func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
 	planned := &g.picture.Roles[i]
 	_, given := m.givenTo(g, rv)
 	return planned.Revision != rv.Revision && !given || planned.At != spread.Nobody && rv.Held() ||
-		g.taken && !given && !m.dealsUs(g, i)
+		!given && (g.taken && !m.dealsUs(g, i) || g.stale && m.freedSince(g, rv))
+}
+
+// freedSince reports whether a role could not be claimed yet when a plan was made, and can be now.
+func (m *Machine) freedSince(g *spreadGroup, rv *RoleView) bool {
+	since, ok := m.claimableSince(rv)
+	return ok && g.made < since && since <= m.now.Observer
 }
 
 // dealsUs reports whether a plan deals a role to us.

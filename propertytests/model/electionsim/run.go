@@ -140,9 +140,12 @@ func (w *world) unburied() string {
 	return ""
 }
 
-// ungiven is a role of a session that is gone, in which nobody takes part any more: a candidate gives
-// it up after L_max.
+// ungiven is a role of a session that is gone, in which nobody takes part any more: a candidate
+// gives it up after L_max. It is not waited for longer than that may take.
 func (w *world) ungiven() string {
+	if w.now > Length+4*MaxTTL {
+		return ""
+	}
 	for i := range w.plan.Roles {
 		role := roleName(i)
 		c := w.store.newest(record.RoleKey(role))

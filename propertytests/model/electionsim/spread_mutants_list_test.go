@@ -78,7 +78,8 @@ var promised = mutants.Test{
 
 // dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
 var dealsSoon = mutants.Test{
-	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer)$", Args: beside.Args, Says: beside.Says,
+	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|PlanWhenARoleCanBeClaimed)$",
+	Args: beside.Args, Says: beside.Says,
 }
 
 var spreading = []mutants.Mutant{
@@ -117,6 +118,9 @@ var spreading = []mutants.Mutant{
 	}},
 	{Name: "small groups wait as large ones do", By: &dealsSoon, Edits: []mutants.Edit{
 		{"max(first, time.Duration(len(g.picture.Roles))*perRole)", "max(m.cfg.Heartbeat/4, 0*perRole)"},
+	}},
+	{Name: "a plan that is older than a vacancy stands", By: &dealsSoon, Edits: []mutants.Edit{
+		{" || g.stale && m.freedSince(g, rv))", " || false && m.freedSince(g, rv))"},
 	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
 		{"\t\tm.noteTaken(r)\n", ""},
