@@ -141,9 +141,9 @@ func (w *world) unburied() string {
 }
 
 // ungiven is a role of a session that is gone, in which nobody takes part any more: a candidate
-// gives it up after L_max. It is not waited for longer than that may take.
+// gives it up after L_max. There is none when all have ended.
 func (w *world) ungiven() string {
-	if w.now > Length+4*MaxTTL {
+	if !slices.ContainsFunc(w.members, func(p *process) bool { return p.alive && !p.plan.Worker }) {
 		return ""
 	}
 	for i := range w.plan.Roles {
