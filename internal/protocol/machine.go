@@ -161,15 +161,14 @@ func (m *Machine) collect() {
 	for _, p := range m.news.Peers {
 		m.touchPeer(p)
 	}
-	for _, n := range m.news.Notices { // before anything is decided; those that come up until they are told follow
-		m.noteSpread(n)
-	}
 	if len(m.news.Roles) > 0 {
 		m.touchGroups()
 	}
 	for _, r := range m.news.Roles {
 		m.touchRole(r)
-		m.noteTaken(r)
+	}
+	for _, n := range m.news.Notices { // before anything is decided; those that come up until they are told follow
+		m.noteSpread(n)
 	}
 	for _, name := range m.news.Steered {
 		m.steered(name)

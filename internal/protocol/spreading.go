@@ -81,6 +81,10 @@ func (m *Machine) noteSpread(n view.Notice) {
 		if rv := m.view.Role(n.Role); rv != nil && rv.Notes.mine != nil && rv.Notes.mine.group != nil {
 			rv.Notes.mine.group.wrong = true
 		}
+	case view.LeaderChanged:
+		if n.Leader != "" {
+			m.noteTaken(m.view.Role(n.Role))
+		}
 	}
 }
 
@@ -99,25 +103,22 @@ func (m *Machine) noteMember(peer record.Peer) {
 	}
 }
 
-// noteTaken notes that a role that a plan deals out was claimed by another member than it says, so
-// that our plan and that of the other differ. Roles that either leaves to the other would wait for
-// a heartbeat.
+// noteTaken notes that somebody leads a role, and a plan says something else. So the plan of that
+// one differs from ours, or is of another age, and roles that either leaves to the other would wait
+// for a heartbeat. What is vacant is dealt out again.
 func (m *Machine) noteTaken(rv *RoleView) {
 	for _, g := range m.spread.groups {
-		if g.picture == nil || g.taken || !rv.Held() {
+		if g.picture == nil || g.taken || g.vacant == 0 || !rv.Held() {
 			continue
 		}
-		i, ok := g.picture.Place(rv)
-		if !ok || g.picture.Roles[i].At != spread.Nobody || g.picture.Roles[i].Revision == rv.Revision {
-			continue
-		}
-		if seat, in := g.picture.Seat(m.view.Peer(rv.Role.Holder())); in && seat == g.plan.To[i] {
+		seat, in := g.picture.Seat(m.view.Peer(rv.Role.Holder()))
+		if i, ok := g.picture.Place(rv); in && ok && (seat == g.plan.To[i] || seat == g.picture.Roles[i].At) {
 			continue
 		}
 		g.taken = true
-		for other := range g.picture.Roles {
-			if g.picture.Roles[other].At == spread.Nobody {
-				m.touchRole(g.picture.Names[other])
+		for i := range g.picture.Roles {
+			if g.picture.Roles[i].At == spread.Nobody {
+				m.touchRole(g.picture.Names[i])
 			}
 		}
 	}
@@ -157,6 +158,11 @@ func (m *Machine) replan(g *spreadGroup) {
 	me, ok := g.picture.Seat(m.self)
 	if !ok {
 		return
+	}
+	for i, to := range g.plan.To { // others were left to somebody else, and wait for that one
+		if to == me && g.picture.Roles[i].At == spread.Nobody {
+			m.touchRole(g.picture.Names[i])
+		}
 	}
 	for _, move := range g.plan.Moves {
 		if move.From == me {

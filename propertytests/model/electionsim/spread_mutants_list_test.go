@@ -78,7 +78,7 @@ var promised = mutants.Test{
 
 // dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
 var dealsSoon = mutants.Test{
-	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|PlanWhenARoleCanBeClaimed)$",
+	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain|PlanWhenARoleCanBeClaimed)$",
 	Args: beside.Args, Says: beside.Says,
 }
 
@@ -123,7 +123,13 @@ var spreading = []mutants.Mutant{
 		{" || g.stale && m.freedSince(g, rv))", " || false && m.freedSince(g, rv))"},
 	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
-		{"\t\tm.noteTaken(r)\n", ""},
+		{"if n.Leader != \"\" {", "if n.Leader != \"\" && n.Role == \"\" {"},
+	}},
+	{Name: "a leader of whom a plan knows nothing is nothing to it", By: &dealsSoon, Edits: []mutants.Edit{
+		{"in && ok &&", "!ok || in &&"},
+	}},
+	{Name: "a new plan wakes nobody", By: &dealsSoon, Edits: []mutants.Edit{
+		{"if to == me && g.picture", "if to == me && to < 0 && g.picture"},
 	}},
 	{Name: "a plan for each member that joins", By: &fewPlans, Edits: []mutants.Edit{
 		{"ok && !g.wrong && !m.outdated(g, i, r.RoleView) {", "g.wrong || ok && !m.outdated(g, i, r.RoleView) {"},
