@@ -209,30 +209,6 @@ func TestPlansDiffer(t *testing.T) {
 	}
 }
 
-// TestPlanWhenARoleCanBeClaimed: a role was taken from its leader by force, so that all wait before
-// it can be claimed. A plan that was made meanwhile is as old as chance has it, and another one in
-// each process. So it is made again when the role can be claimed.
-func TestPlanWhenARoleCanBeClaimed(t *testing.T) {
-	const roles = 4
-	g := newRig(t, nil)
-	g.joins(candidate("b"), roles, record.Candidacy{Eligible: true, Spread: true})
-	session := g.held(roles)
-	since := g.now.Observer.Add(6 * time.Second)
-	g.sees(record.RoleKey("r0"), record.Role{V: 1, Vacant: true, By: "p", Forced: true, TTLms: 6000})
-	g.run(5700*time.Millisecond, nil)
-	g.sees(record.RoleKey("r1"), record.Role{V: 1, Vacant: true, By: "p", TTLms: 6000})
-	g.run(100*time.Millisecond, nil)
-	g.sees(record.RoleKey("y"), record.Role{V: 1, ID: "p", Session: session, Token: "y", TTLms: 100_000})
-	group := g.m.spread.groups[0]
-	if group.made >= since {
-		t.Fatal("planned too late")
-	}
-	g.run(250*time.Millisecond, nil)
-	if group.made < since {
-		t.Errorf("the last plan was made %v before the role could be claimed", since.Sub(group.made))
-	}
-}
-
 // claimed is the roles that we try to claim.
 func (g *rig) claimed() (names []string) {
 	for _, e := range g.effs {

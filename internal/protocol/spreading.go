@@ -105,14 +105,11 @@ func (m *Machine) noteMember(peer record.Peer) {
 
 // noteTaken notes that somebody leads a role, and a plan says something else. So the plan of that
 // one differs from ours, or is of another age, and roles that either leaves to the other would wait
-// for a heartbeat. What is vacant is dealt out again.
+// for a heartbeat. What is vacant is dealt out again. It is too when a role that was lost has a
+// leader: the lost ones are claimed in another order than they are dealt.
 func (m *Machine) noteTaken(rv *RoleView) {
 	for _, g := range m.spread.groups {
-		if g.picture == nil || g.taken || g.vacant == 0 || !rv.Held() {
-			continue
-		}
-		seat, in := g.picture.Seat(m.view.Peer(rv.Role.Holder()))
-		if i, ok := g.picture.Place(rv); in && ok && (seat == g.plan.To[i] || seat == g.picture.Roles[i].At) {
+		if g.picture == nil || g.taken || g.vacant == 0 || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
 			continue
 		}
 		g.taken = true
@@ -122,6 +119,16 @@ func (m *Machine) noteTaken(rv *RoleView) {
 			}
 		}
 	}
+}
+
+// foresees reports whether a plan of a group says that a role is led by that member.
+func (g *spreadGroup) foresees(rv *RoleView, leader *PeerView) bool {
+	seat, in := g.picture.Seat(leader)
+	i, ok := g.picture.Place(rv)
+	if !in || !ok {
+		return false
+	}
+	return seat == g.picture.Roles[i].At || seat == g.plan.To[i] && !g.picture.Roles[i].Waits
 }
 
 // unsettle lets nothing of a group move for two heartbeats. Should one change follow another, that
@@ -244,20 +251,13 @@ func (m *Machine) gathers(r *role) (until record.Instant, ok bool) {
 }
 
 // outdated reports whether a plan no longer says where a vacant role goes: the role has fallen
-// vacant since, or can be claimed since and something else was written meanwhile; or the plan
-// leaves it to another member, and others do not share it. A role that is given to a member needs
-// no plan: many may be, one after the other.
+// vacant since, or the plan leaves it to another member, and others do not share it. A role that is
+// given to a member needs no plan: many may be, one after the other.
 func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
 	planned := &g.picture.Roles[i]
 	_, given := m.givenTo(g, rv)
 	return planned.Revision != rv.Revision && !given || planned.At != spread.Nobody && rv.Held() ||
-		!given && (g.taken && !m.dealsUs(g, i) || g.stale && m.freedSince(g, rv))
-}
-
-// freedSince reports whether a role could not be claimed yet when a plan was made, and can be now.
-func (m *Machine) freedSince(g *spreadGroup, rv *RoleView) bool {
-	since, ok := m.claimableSince(rv)
-	return ok && g.made < since && since <= m.now.Observer
+		g.taken && !given && !m.dealsUs(g, i)
 }
 
 // dealsUs reports whether a plan deals a role to us.

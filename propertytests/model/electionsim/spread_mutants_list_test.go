@@ -78,7 +78,7 @@ var promised = mutants.Test{
 
 // dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
 var dealsSoon = mutants.Test{
-	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain|PlanWhenARoleCanBeClaimed)$",
+	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain)$",
 	Args: beside.Args, Says: beside.Says,
 }
 
@@ -119,14 +119,14 @@ var spreading = []mutants.Mutant{
 	{Name: "small groups wait as large ones do", By: &dealsSoon, Edits: []mutants.Edit{
 		{"max(first, time.Duration(len(g.picture.Roles))*perRole)", "max(m.cfg.Heartbeat/4, 0*perRole)"},
 	}},
-	{Name: "a plan that is older than a vacancy stands", By: &dealsSoon, Edits: []mutants.Edit{
-		{" || g.stale && m.freedSince(g, rv))", " || false && m.freedSince(g, rv))"},
+	{Name: "roles that were lost are claimed in the order in which they are dealt", By: &dealsSoon, Edits: []mutants.Edit{
+		{" && !g.picture.Roles[i].Waits\n", "\n"},
 	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
 		{"if n.Leader != \"\" {", "if n.Leader != \"\" && n.Role == \"\" {"},
 	}},
 	{Name: "a leader of whom a plan knows nothing is nothing to it", By: &dealsSoon, Edits: []mutants.Edit{
-		{"in && ok &&", "!ok || in &&"},
+		{"if !in || !ok {\n\t\treturn false\n", "if !in || !ok {\n\t\treturn in\n"},
 	}},
 	{Name: "a new plan wakes nobody", By: &dealsSoon, Edits: []mutants.Edit{
 		{"if to == me && g.picture", "if to == me && to < 0 && g.picture"},
