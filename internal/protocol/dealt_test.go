@@ -54,7 +54,7 @@ func TestDealtAgain(t *testing.T) {
 				g.step(Join{RoleConfig{Name: role, Spread: true}})
 			}
 			g.run(5990*time.Millisecond, nil)
-			g.sees(record.RoleKey("unwanted"), lost) // so that the plan is made again
+			g.sees(record.RoleKey("unwanted"), lost) // so that the next plan is made
 			g.run(20*time.Millisecond, nil)
 			if ours := g.claimed(); len(ours) > 0 {
 				t.Fatalf("claims %v, want it left to b", ours)

@@ -105,8 +105,8 @@ func (m *Machine) noteMember(peer record.Peer) {
 
 // noteTaken notes that somebody leads a role, and a plan says something else. So the plan of that
 // one differs from ours, or is of another age, and roles that either leaves to the other would wait
-// for a heartbeat. What is vacant is dealt out again. It is too when a role that was lost has a
-// leader: the lost ones are claimed in another order than they are dealt.
+// for a heartbeat. Vacant roles are dealt out again then. They are too when a role that was lost
+// has a leader: the lost ones are claimed in another order than they are dealt.
 func (m *Machine) noteTaken(rv *RoleView) {
 	for _, g := range m.spread.groups {
 		if g.picture == nil || g.taken || g.vacant == 0 || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
@@ -228,7 +228,8 @@ const (
 // gathering is for how long after a plan the roles that are vacant wait for the next one, so that
 // it deals out all of them: a process that closes gives up many, one after the other, and processes
 // that start together come one after the other. While one plan follows another the time doubles. A
-// plan costs a step for each role, so that is for large groups: small ones are dealt out soon.
+// plan costs about a microsecond for each role, so planning takes half a percent of a processor, or
+// more where a quarter of a heartbeat is less. Small groups are dealt out soon.
 func (m *Machine) gathering(g *spreadGroup) time.Duration {
 	first := min(m.cfg.Heartbeat/64, 10*time.Millisecond)
 	if g.picture == nil {
