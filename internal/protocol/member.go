@@ -15,6 +15,7 @@ type own struct {
 	open          record.Instant // since when the outcome of a write is open, view.Never for none; observer's scale
 	retry         retry
 	restoreAt     record.Instant // not written before: others have changed what stood there
+	left          uint64         // the marker over it that a refusal has shown to have left, by revision; 0: none
 	said          *record.Member // the last one sent
 	saying        uint64         // its version
 	meta          map[string]string
@@ -62,9 +63,18 @@ func (m *Machine) writeMember() {
 	o.inflight, o.open, o.said, o.saying = true, m.now.Observer, rec, o.wanted
 	p := m.self
 	m.put(pending{
-		purpose: forMember, version: o.wanted, expect: standing(p.MemberForm, p.MemberRevision), stood: p.MemberRevision,
+		purpose: forMember, version: o.wanted, expect: m.ownMemberStands(), stood: p.MemberRevision,
 		entry: record.Entry{Kind: record.KindMember, Peer: p.Peer, Form: record.FormRecord, Member: rec},
 	}, Write{Key: record.MemberKey(p.Peer)}, rec)
+}
+
+// ownMemberStands is the revision at which our member record is expected to stand. Its removal
+// leaves a marker, which the server soon takes away, and no watch tells of that.
+func (m *Machine) ownMemberStands() uint64 {
+	if p := m.self; p.MemberForm != record.FormMarker || p.MemberRevision != m.own.left {
+		return standing(p.MemberForm, p.MemberRevision)
+	}
+	return 0
 }
 
 func (m *Machine) memberWritten(p pending, w Written, mine bool) {
@@ -83,7 +93,12 @@ func (m *Machine) memberWritten(p pending, w Written, mine bool) {
 			m.memberStored(p.version)
 		}
 	case record.Refused:
-		if o.retry = (retry{}); m.self.MemberRevision == p.stood {
+		switch o.retry = (retry{}); {
+		case m.self.MemberRevision != p.stood:
+		case m.self.MemberForm == record.FormMarker && p.expect == p.stood:
+			o.left = p.stood // tried at once
+		default:
+			o.left = 0
 			m.unexplained(&o.retry)
 		}
 	case record.Unknown:

@@ -96,3 +96,38 @@ func TestMemberRecordsDoNotFight(t *testing.T) {
 		t.Errorf("when the other one has ended the record says %+v", got)
 	}
 }
+
+// TestOwnMemberRecordWhoseMarkerHasLeft: somebody has removed our member record, and the server the
+// marker, which no watch tells. The refusal tells it: the record is written over nothing at once,
+// since nobody counts on us until it stands. If the marker stands after all, it is expected again.
+func TestOwnMemberRecordWhoseMarkerHasLeft(t *testing.T) {
+	g := newRig(t, nil)
+	g.run(2*time.Second, nil)
+	key := record.MemberKey(g.m.self.Peer)
+	g.mute = true
+	g.rev++
+	marker := g.rev
+	g.step(Delivered{&record.Entry{
+		Kind: record.KindMember, Peer: g.m.self.Peer, Revision: marker, Form: record.FormMarker,
+	}})
+	refused := func(w Write) { g.step(Written{ID: w.ID, Outcome: record.Refused}) }
+	w := g.next(key)
+	if w.Expect != marker {
+		t.Fatalf("it writes %v, want it over the marker at %d", w, marker)
+	}
+	refused(w)
+	if w = g.pendingAt(key); w.Key == "" || w.Expect != 0 {
+		t.Fatalf("when the marker has left it writes %v, want it over nothing, at once", w)
+	}
+	refused(w)
+	if w = g.pendingAt(key); w.Key != "" {
+		t.Fatalf("it writes %v, and does not wait for what explains both refusals", w)
+	}
+	if w = g.next(key); w.Expect != marker {
+		t.Fatalf("it writes %v, want it over the marker again", w)
+	}
+	g.win(w, true)
+	if m := g.m.self.Member; m == nil || m.Session != g.m.lease.number {
+		t.Errorf("the record says %+v", m)
+	}
+}

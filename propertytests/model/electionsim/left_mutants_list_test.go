@@ -107,6 +107,12 @@ var left = []mutants.Mutant{
 	{Name: "a role that leaves when it is given up is not told of", Edits: []mutants.Edit{
 		{"|| r.Form == record.FormRemoved && held {", "|| r.Form == record.FormRemoved && held && false {"},
 	}, By: &beside},
+	{Name: "a member record expects a marker that has left", Edits: []mutants.Edit{
+		{"\t\t\to.left = p.stood // tried at once\n", "\t\t\tm.unexplained(&o.retry)\n"},
+	}, By: &beside},
+	{Name: "a member record never expects a marker again", Edits: []mutants.Edit{
+		{"\t\t\to.left = 0\n", ""},
+	}, By: &beside},
 	{Name: "a claim expects a marker that has left", Edits: []mutants.Edit{
 		{"\tm.outlast(rv)\n", "\t_ = m.outlast\n"},
 	}, By: &beside},

@@ -105,6 +105,9 @@ func (w *world) unsettled() string {
 	if missing := w.undead(); missing != "" {
 		return missing
 	}
+	if missing := w.undeclared(); missing != "" {
+		return missing
+	}
 	if missing := w.ungiven(); missing != "" {
 		return missing
 	}
@@ -121,7 +124,25 @@ func (w *world) unsettled() string {
 			return fmt.Sprintf("%s still writes %d times", p, p.other)
 		}
 	}
-	return w.converged()
+	if missing := w.converged(); missing != "" {
+		return missing
+	}
+	return w.uneven() // what was claimed meanwhile has to be moved
+}
+
+// undeclared is a candidate whose member record does not stand: others count on it as soon as it
+// does.
+func (w *world) undeclared() string {
+	for _, p := range w.members {
+		if !p.alive || p.plan.Worker || p.session == 0 {
+			continue
+		}
+		c := w.store.newest(record.MemberKey(p.peer()))
+		if c == nil || c.entry.Form != record.FormRecord || c.entry.Member.Session != p.session {
+			return p.String() + " has yet to say what it takes part in"
+		}
+	}
+	return ""
 }
 
 // unburied is a member whose lease is gone: it is waited for, as long as any lease may last, and
