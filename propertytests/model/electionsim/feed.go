@@ -78,7 +78,6 @@ func (p *process) watch() {
 	p.hear(reset)
 	for _, c := range in.snapshot(rev) {
 		if f.shows(c) {
-			p.shownAt = max(p.shownAt, c.at)
 			p.hear(protocol.Delivered{Entry: &c.entry})
 		}
 	}
@@ -146,7 +145,6 @@ func (f *feed) deliver() {
 			continue
 		}
 		if f.shows(c) {
-			f.p.shownAt = max(f.p.shownAt, c.at)
 			f.p.hear(protocol.Delivered{Entry: &c.entry})
 			break
 		}
@@ -173,4 +171,17 @@ func (w *world) committed(c *commit) {
 	w.checkFailBacks(c)
 	w.claimUnseen(c)
 	w.doomedBy(c)
+}
+
+// sees notes up to when the machine has been shown what was written, which a paused one is not yet.
+func (p *process) sees(e *record.Entry) {
+	for _, in := range []*store{p.w.store, p.opened, p.w.stray, p.w.other} {
+		if in == nil {
+			continue
+		}
+		if c := in.at(e.Revision); c != nil && &c.entry == e {
+			p.shownAt = max(p.shownAt, c.at)
+			return
+		}
+	}
 }

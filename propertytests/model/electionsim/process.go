@@ -291,6 +291,7 @@ func (p *process) learn(ev protocol.Event) {
 		p.partial = false
 		p.snapshots++
 	case protocol.Delivered:
+		p.sees(ev.Entry)
 		if ev.Kind == record.KindRole {
 			p.highest[ev.Name] = max(p.highest[ev.Name], ev.Revision)
 		} else if p.w.lostAt == 0 {
