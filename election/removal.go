@@ -51,8 +51,8 @@ func (e *RoleKeptError) Error() string {
 		text = fmt.Sprintf("%s leads it, or its session has not ended yet: stop the processes that take part in it first; "+
 			"the lease of one that has crashed leaves after ten of its TTLs or a minute", e.By)
 	case e.Reason == KeptForced:
-		text = fmt.Sprintf("it was taken from %s by force: it leaves by itself after a day, or can be removed when a "+
-			"process has led it and has given it up", e.By)
+		text = fmt.Sprintf("it was taken from %s by force, which may not know that yet: try again in %v", e.By,
+			e.Wait.Round(time.Second))
 	case e.Reason == KeptRecent:
 		text = fmt.Sprintf("it was given up only now: try again in %v", e.Wait.Round(time.Second))
 	case e.Reason == KeptWanted:
@@ -64,11 +64,11 @@ func (e *RoleKeptError) Error() string {
 func (e *RoleKeptError) Is(target error) bool { return target == ErrRoleKept }
 
 // Remove removes the record of a role at once, which else leaves by itself a day after the last
-// term at the latest. It is refused if a live member takes part in the role, and unless one of
-// these holds:
+// term at the latest, unless that one was ended by force. It is refused if a live member takes part
+// in the role, and unless one of these holds:
 //
-//   - The role was given up in order, and has been vacant for the longest TTL of the bucket. A
-//     process that wants it later claims it without a wait.
+//   - The role was given up, or taken by force, and has been vacant for the longest TTL of the
+//     bucket. A process that wants it later claims it without a wait.
 //   - The session that holds it has ended, or its lease is gone, which has expired then, for the
 //     longest TTL. Such a role stays where no member may write it. A process that wants it within
 //     two of these waits for a TTL.
@@ -119,7 +119,7 @@ func (o *Observer) removable(role string) (revision uint64, ended bool, err erro
 			revision, ended = r.Revision, why == view.RemovalEnded
 			return
 		case view.RemovalForced:
-			kept.Reason = KeptForced
+			kept.Reason, kept.Wait = KeptForced, until.Sub(now)
 		case view.RemovalRecent:
 			kept.Reason, kept.Wait = KeptRecent, until.Sub(now)
 		case view.RemovalWanted:

@@ -63,12 +63,8 @@ func (o *Observer) Evict(ctx context.Context, role string, epoch uint64) error {
 	if epoch == 0 || info.Epoch != epoch {
 		return fmt.Errorf("%w: %d", ErrWrongEpoch, info.Epoch)
 	}
-	rec := record.Role{
-		V: record.Version, TTLms: info.TTL.Milliseconds(), Vacant: true, By: info.Leader, Reason: "evicted", Forced: true,
-	}
-	r, err := o.write(ctx, natskv.Write{
-		Key: record.RoleKey(role), Value: record.Encode(rec), Expect: epoch, TTL: protocol.VacancyTTL,
-	})
+	w := protocol.Eviction(role, record.Role{ID: info.Leader, TTLms: info.TTL.Milliseconds()}, epoch)
+	r, err := o.write(ctx, natskv.Write{Key: w.Key, Value: w.Value, Expect: w.Expect, TTL: w.TTL})
 	if r.Outcome == natskv.Refused {
 		return ErrWrongEpoch
 	}

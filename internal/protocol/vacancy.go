@@ -30,6 +30,16 @@ func (m *Machine) putVacancy(rv *RoleView, rec record.Role) {
 	m.putRole(rv, record.FormRecord, rec, Write{TTL: m.cfg.Vacancy})
 }
 
+// Eviction is the write by which an operator takes a role from the session that holds it, by held
+// at epoch. Others wait for its whole lease from when they see this. So the server is not to let it
+// expire: a process that finds a role absent waits for nothing, and the server's clock may step. A
+// candidate that wants the role makes it a vacancy in order.
+func Eviction(role string, held record.Role, epoch uint64) Write {
+	return Write{Key: record.RoleKey(role), Expect: epoch, Value: record.Encode(record.Role{
+		V: record.Version, TTLms: held.TTLms, Vacant: true, By: held.ID, Reason: "evicted", Forced: true,
+	})}
+}
+
 func (m *Machine) putRole(rv *RoleView, form record.Form, rec record.Role, w Write) {
 	rv.Notes.inflight = true
 	m.vacates++

@@ -17,16 +17,14 @@ const (
 	RemovalEnded
 )
 
-// Removal tells whether the record of r may be removed, as seen at now: it was vacated in order,
-// and has been so for the longest lease time, or the session that holds it has ended; and nobody
-// wants it. by is the member that keeps it, or has led it; until is when the time is over.
+// Removal tells whether the record of r may be removed, as seen at now: it was vacated, and has
+// been so for the longest lease time, or the session that holds it has ended; and nobody wants it.
+// by is the member that keeps it, or has led it; until is when the time is over.
 func (v *View[P, R]) Removal(now record.Instant, r *Role[P, R]) (why Removal, by string, until record.Instant) {
 	gone, held := v.goneAt(r)
 	switch {
 	case r.Form != record.FormRecord || held && gone == Never:
 		return RemovalLed, r.Role.ID, 0
-	case r.Role.Forced:
-		return RemovalForced, r.Role.By, 0
 	}
 	for _, p := range r.Candidates {
 		if p.Belongs() {
@@ -38,6 +36,8 @@ func (v *View[P, R]) Removal(now record.Instant, r *Role[P, R]) (why Removal, by
 		return RemovalLed, r.Role.ID, gone
 	case held:
 		return RemovalEnded, r.Role.ID, 0
+	case now < until && r.Role.Forced:
+		return RemovalForced, r.Role.By, until
 	case now < until:
 		return RemovalRecent, r.Role.By, until
 	}

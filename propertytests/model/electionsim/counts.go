@@ -52,6 +52,7 @@ type Counts struct {
 	Moves, LeastMoves, Unplaced int
 	FailBacks, FlappedBack      int // to better zones; those that did not last
 	Steered                     int // zones drained and roles paused
+	Forgotten                   int // markers that left at once, since the server's clock stepped
 	Drifting                    int // schedules in which two clocks drift apart by 15 % or more
 	Seconds                     int // of virtual time
 	Faults, Causes              map[string]int
@@ -162,6 +163,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Unplaced, d.Unplaced},
 		{&c.FailBacks, d.FailBacks},
 		{&c.Steered, d.Steered},
+		{&c.Forgotten, d.Forgotten},
 		{&c.FlappedBack, d.FlappedBack},
 		{&c.LedInTime, d.LedInTime},
 		{&c.Irreplaceable, d.Irreplaceable},

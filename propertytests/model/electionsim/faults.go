@@ -30,6 +30,8 @@ func (w *world) strike(f Fault) {
 		w.steer(f, p, role)
 	case Blame:
 		p.blame()
+	case StepClock:
+		w.stepClock()
 	case Storm:
 		w.storm = w.now + f.For
 	case Evict:
@@ -111,11 +113,7 @@ func (w *world) evictAt(role string) func() {
 		if c == nil || c.entry.Form != record.FormRecord || c.entry.Role.Vacant {
 			return
 		}
-		e := c.entry
-		v := record.Encode(record.Role{
-			V: record.Version, TTLms: e.Role.TTLms, Vacant: true, By: e.Role.ID, Reason: "evicted", Forced: true,
-		})
-		if c := w.store.write(w.now, protocol.Write{Key: c.key, Value: v, Expect: e.Revision}); c != nil {
+		if c := w.store.write(w.now, protocol.Eviction(role, c.entry.Role, c.entry.Revision)); c != nil {
 			w.Counts.Evictions++
 			w.committed(c)
 		}

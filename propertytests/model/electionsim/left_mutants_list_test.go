@@ -26,9 +26,15 @@ var left = []mutants.Mutant{
 	{Name: "a removed role is lost when its marker has left", Edits: []mutants.Edit{
 		{"if r.Form == record.FormRemoved { // its marker", "if false { // its marker"},
 	}, By: &beside},
-	{Name: "a role that was vacated by force is removed", Edits: []mutants.Edit{
-		{"\tcase r.Role.Forced:\n\t\treturn RemovalForced, r.Role.By, 0\n", ""},
+	{Name: "a role that was vacated by force is removed before all have waited", Edits: []mutants.Edit{
+		{"\tcase now < until && r.Role.Forced:\n\t\treturn RemovalForced, r.Role.By, until\n", "\tcase r.Role.Forced:\n"},
 	}, By: &beside},
+	{Name: "the server forgets an eviction", Edits: []mutants.Edit{
+		{
+			"return Write{Key: record.RoleKey(role), Expect: epoch, Value",
+			"return Write{TTL: VacancyTTL, Key: record.RoleKey(role), Expect: epoch, Value",
+		},
+	}, By: &steppingClock},
 	{Name: "a role is removed that a live member wants", Edits: []mutants.Edit{
 		{"\t\tif p.Belongs() {\n\t\t\treturn RemovalWanted", "\t\tif false {\n\t\t\treturn RemovalWanted"},
 	}, By: &beside},

@@ -37,6 +37,27 @@ func (w *world) wipe(role string, within time.Duration) {
 	}
 }
 
+// stepClock lets the server's clock step so far ahead that all which may expire does at once: a
+// marker lies over each lease that lives, and over each vacancy. Ends and removals are forgotten,
+// and nothing tells of that. The next step takes those markers.
+func (w *world) stepClock() {
+	for _, key := range w.store.all {
+		switch c := w.store.newest(key); {
+		case c == nil || c.ttl == 0 || w.outgrown(key):
+		case c.marker:
+			w.Counts.Forgotten++
+			c.removed = true
+		default:
+			if c.entry.Kind == record.KindLease && c.entry.Form == record.FormRecord && c.entry.Lease.Alive() {
+				w.Counts.MarkersOverLive++
+			}
+			m := w.store.put(w.now, key, nil, true)
+			m.ttl = 2*MaxTTL + time.Second
+			w.committed(m)
+		}
+	}
+}
+
 // claimUnseen wipes the leader that a claim has just made, before anybody else has seen that claim:
 // every other watch is lost, and the next one shows only what is left. So they know the role by the
 // record of somebody whose lease is shorter.

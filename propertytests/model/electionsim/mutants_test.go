@@ -51,6 +51,11 @@ var restoredBucket = mutants.Test{
 	Run: "^TestLostBucketIsRestored$", Args: []string{"-sim.schedules", "6000", "-test.timeout", "20m"}, Says: says,
 }
 
+// steppingClock is for what the server may not forget.
+var steppingClock = mutants.Test{
+	Run: "^TestServerClockSteps$", Args: []string{"-sim.schedules", "6000", "-test.timeout", "20m"}, Says: says,
+}
+
 // crowds is for claims that go together.
 var crowds = mutants.Test{
 	Run: "^TestClaimsTogether$", Args: []string{"-sim.schedules", "12000", "-test.timeout", "20m"}, Says: says,

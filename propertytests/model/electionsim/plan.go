@@ -134,12 +134,17 @@ const Restore = KindCount + 7
 // in schedules of its own.
 const Steer = KindCount + 8
 
+// StepClock makes the server's clock step ahead, by more than anything lives there. It is drawn in
+// schedules of its own.
+const StepClock = KindCount + 9
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame", "restore", "steer",
+	"step clock",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }
