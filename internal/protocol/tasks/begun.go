@@ -85,9 +85,12 @@ func (s *Scheduler) countBegun() {
 		switch a := b.attempt; {
 		case t == nil || t.attempt.Compare(a) > 0:
 			delete(s.begun, id)
+		case t.phase == ending: // it was cancelled, or has expired
+			s.keepEmpty(id, b)
 		case t.phase.queued():
 			t.attempt = a
 			if s.inPeace(a.Epoch) || s.lives(b.session) {
+				s.keepEmpty(id, b)
 				s.again(t, Retry{}, rejected, Outcome{}, nil)
 				continue
 			}
@@ -98,6 +101,15 @@ func (s *Scheduler) countBegun() {
 		}
 	}
 	s.lose(&lost)
+}
+
+// keepEmpty has a worker be given nothing as long as a note says that an attempt runs there alone,
+// which nobody has: what came there before that is stored would be lost beside it, and a later
+// scheduler would take the attempt for what the worker has died of. See isolates.
+func (s *Scheduler) keepEmpty(id string, b begun) {
+	if w := s.workers[b.session]; w != nil && b.alone {
+		w.last = held{b.session, id, b.attempt}
+	}
 }
 
 // inPeace reports whether the term of an epoch has ended in peace. The epoch may have been rotated

@@ -256,8 +256,8 @@ func (w *worker) trying(now Instant) uint64 {
 }
 
 // isolates reports whether a worker is given nothing beside a suspect that must run alone. When
-// the suspect has ended, that has to be stored first, if there is a note that it has begun: until
-// then a later scheduler takes it for what the worker has died of.
+// the suspect has ended, or never began, that has to be stored first, if there is a note that it
+// has begun: until then a later scheduler takes it for what the worker has died of.
 func (s *Scheduler) isolates(w *worker, now Instant) bool {
 	last := s.begun[w.last.id]
 	return w.alone && w.trial > now || last.alone && last.attempt == w.last.attempt

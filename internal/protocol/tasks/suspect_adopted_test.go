@@ -51,6 +51,46 @@ func TestNothingComesBesideASuspectBeforeItsEndIsStored(t *testing.T) {
 	}
 }
 
+// TestNothingComesWhereASuspectNeverBegan before that is stored: a deposed scheduler has noted that
+// x runs there alone, and the worker has refused it. Else a loss of the worker and of this
+// scheduler, at that moment, would end x for what ran there instead.
+func TestNothingComesWhereASuspectNeverBegan(t *testing.T) {
+	for name, tt := range map[string]struct {
+		clean, alone, cancelled bool
+		early, late             []string
+	}{
+		"refused":                 {alone: true, late: []string{"x@w50"}},
+		"the term ended in peace": {alone: true, clean: true, late: []string{"x@w50"}},
+		"cancelled meanwhile":     {alone: true, cancelled: true, late: []string{"new@w50"}},
+		"not alone":               {early: []string{"new@w50"}},
+	} {
+		b := newBooks(t)
+		b.revision = 20
+		b.step(SealSeen{Revision: 1, Epoch: 91, Clean: tt.clean})
+		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
+		b.step(Submitted{ID: "new", Revision: 3, Policy: policy})
+		b.step(Noted{ID: "x", Revision: 4, Retry: Retry{
+			Attempt: Attempt{90, 1}, Crashes: 2, Started: Attempt{91, 1}, Session: 50, Alone: tt.alone,
+			Group: 8, Ran: time.Hour, Blame: 2,
+		}})
+		if tt.cancelled {
+			b.step(CancelAsked{ID: "x", Revision: 5})
+		}
+		b.step(CaughtUp{})
+		effects := append(b.seal(19), b.step(Members{List: []Member{idle(50, 8)}})...)
+		effects = append(effects, b.step(Synced{Session: 50})...)
+		if !b.s.Ready() {
+			t.Fatal("not ready")
+		}
+		expect(t, name+", not stored", handedOut(append(effects, b.pass(0)...)), tt.early...)
+		expect(t, name+", stored", handedOut(b.storeAll(effects)), tt.late...)
+		n, noted := find[WriteNote](effects)
+		if noted == tt.cancelled || !n.Retry.Started.IsZero() || noted && n.Retry.Crashes != 2 {
+			t.Errorf("%s: noted %v %+v", name, noted, n.Retry)
+		}
+	}
+}
+
 // TestASuspectIsNotAloneBesideWhatCannotBeRead: that runs where an earlier scheduler has handed it
 // out, which could read it.
 func TestASuspectIsNotAloneBesideWhatCannotBeRead(t *testing.T) {

@@ -415,6 +415,12 @@ var rare = []mutants.Mutant{
 	{Name: "others come beside a suspect of which the end is not stored", Edits: []mutants.Edit{
 		{"last.alone && last.attempt == w.last.attempt", "last.alone && now < 0"},
 	}},
+	{Name: "others come where a lone attempt never began before that is stored", Edits: []mutants.Edit{
+		{"\t\t\t\ts.keepEmpty(id, b)\n", ""},
+	}},
+	{Name: "others come where a lone attempt was noted whose end is not stored", Edits: []mutants.Edit{
+		{"has expired\n\t\t\ts.keepEmpty(id, b)\n", "has expired\n"},
+	}},
 	{Name: "a suspect is alone beside what cannot be read", Edits: []mutants.Edit{
 		{"\t\tw.unsure = true\n\t\treturn false\n", "\t\treturn false\n"},
 	}},
