@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -21,6 +22,18 @@ func TestZoneAndPauseForAll(t *testing.T) {
 	if r := p.run("zone", "drain", "dc a", "--yes"); r.code == 0 {
 		t.Errorf("a zone that cannot be: %s", r.errors)
 	}
+	for args, says := range map[string]string{
+		"zone drain DC-A --wait --yes": "zones with processes: dc-a, dc-b; give --force",
+		"zone undrain nope":            "nothing is known of",
+		"roles pause nope --yes":       "roles there: scheduler; give --force",
+		"roles resume nope":            "nothing is known of",
+	} {
+		if r := p.run(strings.Fields(args)...); r.code != cli.ExitUsage || !strings.Contains(r.errors, says) {
+			t.Errorf("%s, which nobody knows: exit %d, %s", args, r.code, r.errors)
+		}
+	}
+	p.ok("zone", "drain", "tomorrow", "--yes", "--force")
+	p.ok("zone", "undrain", "tomorrow")
 	p.ok("zone", "drain", "dc-a", "--reason", "power works", "--wait", "--yes")
 	if a.IsLeader() {
 		t.Error("a leads though its zone is drained")

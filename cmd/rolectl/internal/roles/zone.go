@@ -28,7 +28,7 @@ where it is.`,
 
 func drainZone(a *cli.App) *cobra.Command {
 	var s election.Steering
-	var yes, wait bool
+	var yes, wait, force bool
 	cmd := &cobra.Command{
 		Use: "drain ZONE", Short: "Have the leaders of a zone hand over, and keep others there from leading",
 		Args: cli.CheckArgs,
@@ -37,6 +37,9 @@ there later do not lead either. A role that nobody elsewhere can lead stays, unl
 		Example: "  rolectl zone drain dc1 --reason 'power works' --for 2h --wait --yes\n  rolectl zone drain dc1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
+				if err := checkZone(v, args[0], force); err != nil {
+					return err
+				}
 				question := fmt.Sprintf("Have all leaders in zone %s hand over?", args[0])
 				if s.Hard {
 					question = fmt.Sprintf("Have nobody lead in zone %s, even if nobody else can?", args[0])
@@ -57,6 +60,7 @@ there later do not lead either. A role that nobody elsewhere can lead stays, unl
 		},
 	}
 	steeringFlags(cmd, &s, &yes)
+	cmd.Flags().BoolVar(&force, "force", false, "also a zone in which no process is now")
 	cmd.Flags().BoolVar(&s.Hard, "hard", false, "also from roles that nobody elsewhere can lead")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until no role is led there that others could lead")
 	return cmd
@@ -69,6 +73,9 @@ func undrainZone(a *cli.App) *cobra.Command {
 		Example: "  rolectl zone undrain dc1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
+				if err := checkSteered(v, args[0], func(s election.Steered) string { return s.Zone }, checkZone); err != nil {
+					return err
+				}
 				if err := v.UndrainZone(ctx, args[0]); err != nil {
 					return err
 				}
@@ -81,7 +88,7 @@ func undrainZone(a *cli.App) *cobra.Command {
 // PauseAll is the command "rolectl roles pause".
 func PauseAll(a *cli.App) *cobra.Command {
 	var s election.Steering
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use: "pause ROLE", Short: "Have nobody lead a role", Args: cli.CheckArgs,
 		ValidArgsFunction: inventory.CompleteRoles(a, 1),
@@ -90,6 +97,9 @@ start later do not lead it either. "rolectl pause" keeps one process from it.`,
 		Example: "  rolectl roles pause scheduler --reason 'migration' --for 1h --yes\n  rolectl roles pause scheduler",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
+				if err := checkRole(v, args[0], force); err != nil {
+					return err
+				}
 				if err := cli.Confirm(ctx, yes, fmt.Sprintf("Have nobody lead %s?", args[0])); err != nil {
 					return err
 				}
@@ -101,6 +111,7 @@ start later do not lead it either. "rolectl pause" keeps one process from it.`,
 		},
 	}
 	steeringFlags(cmd, &s, &yes)
+	cmd.Flags().BoolVar(&force, "force", false, "also a role that the bucket does not know yet")
 	return cmd
 }
 
@@ -113,6 +124,9 @@ func ResumeAll(a *cli.App) *cobra.Command {
 		Example:           "  rolectl roles resume scheduler",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
+				if err := checkSteered(v, args[0], func(s election.Steered) string { return s.Role }, checkRole); err != nil {
+					return err
+				}
 				if err := v.ResumeRole(ctx, args[0]); err != nil {
 					return err
 				}

@@ -1,0 +1,67 @@
+package roles
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/wording"
+)
+
+// checkZone refuses a zone in which no process is, unless it is forced: a mistyped name would steer
+// nobody, and look as if it had.
+func checkZone(v *inventory.View, zone string, forced bool) error {
+	var zones []string
+	for _, m := range v.Members() {
+		if m.Zone != "" && !slices.Contains(zones, m.Zone) {
+			zones = append(zones, m.Zone)
+		}
+	}
+	slices.Sort(zones)
+	switch {
+	case forced || slices.Contains(zones, zone):
+		return nil
+	case len(zones) == 0:
+		return unknown(fmt.Errorf("no process is in zone %q: none says by Zone, or ROLES_ZONE, where it is", zone))
+	}
+	return unknown(fmt.Errorf("no process is in zone %q; zones with processes: %s", zone, wording.FirstFew(zones)))
+}
+
+// checkRole refuses a role that the bucket does not know, unless it is forced.
+func checkRole(v *inventory.View, role string, forced bool) error {
+	if _, known := v.Role(role); known || forced {
+		return nil
+	}
+	if slices.ContainsFunc(v.Members(), func(m election.MemberInfo) bool { return slices.Contains(m.Roles, role) }) {
+		return nil
+	}
+	return unknown(v.UnknownRole(role))
+}
+
+// unknown names the way out for who means that name.
+func unknown(err error) error {
+	return cli.UsageError(fmt.Errorf("%w; give --force to steer it all the same", err))
+}
+
+// checkSteered refuses a name that nobody has steered, and that nobody knows either. There is
+// nothing to force.
+func checkSteered(v *inventory.View, name string, about func(election.Steered) string,
+	check func(v *inventory.View, name string, forced bool) error,
+) error {
+	var steered []string
+	for _, s := range v.Steered() {
+		if of := about(s); of != "" {
+			steered = append(steered, of)
+		}
+	}
+	if slices.Contains(steered, name) || check(v, name, false) == nil {
+		return nil
+	}
+	err := fmt.Errorf("nothing is known of %q, and it was not steered", name)
+	if len(steered) > 0 {
+		err = fmt.Errorf("%w; what was: %s", err, wording.FirstFew(steered))
+	}
+	return cli.UsageError(err)
+}
