@@ -13,6 +13,8 @@ type cell struct {
 	Instance string `json:"-"`
 	// Mark is leads, a place in line, none or out.
 	Mark string `json:"mark"`
+	// Why says why it is out.
+	Why string `json:"why,omitempty"`
 }
 
 // Say is the mark in words.
@@ -23,7 +25,7 @@ func (c cell) Say() string {
 	case "silent":
 		return c.Instance + " holds the role, and no heartbeat is seen"
 	case "out":
-		return c.Instance + " takes part, and would not lead now: it is paused, unhealthy or cooling down"
+		return c.Instance + " takes part, and would not lead now: " + c.Why
 	case "none":
 		return c.Instance + " is not a candidate"
 	}

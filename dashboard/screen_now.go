@@ -232,7 +232,7 @@ func (d *nowData) table(rows []*roleNow, members []findings.MemberFacts) {
 			case n > 0:
 				c.Mark = strconv.Itoa(n)
 			case part[info.Role][instance]:
-				c.Mark = "out"
+				c.Mark, c.Why = "out", findings.WhyAbsent(info, instance)
 			}
 			row.Cells = append(row.Cells, c)
 		}

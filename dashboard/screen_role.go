@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/findings"
 )
 
 // roleData is the screen of one role.
@@ -107,7 +108,7 @@ func (r *roleNow) line(p *picture) (all []place) {
 	for i := range p.members {
 		m := &p.members[i].Info
 		if slices.Contains(m.Roles, info.Role) && !eligible[m.Instance] {
-			why := "takes part, and would not lead now: it is paused, unhealthy or cooling down"
+			why := "takes part, and would not lead now: " + findings.WhyAbsent(info, m.Instance)
 			switch {
 			case m.Draining:
 				why = "is closing"
@@ -116,7 +117,13 @@ func (r *roleNow) line(p *picture) (all []place) {
 			case info.Paused != nil:
 				why = "takes part, and would lead if the role was not paused for all"
 			}
-			all = append(all, place{Instance: m.Instance, Place: -1, Why: why})
+			out := place{Instance: m.Instance, Place: -1, Why: why}
+			for _, a := range info.Absent {
+				if a.Instance == m.Instance {
+					out.Priority = a.Priority
+				}
+			}
+			all = append(all, out)
 		}
 	}
 	return all

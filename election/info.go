@@ -26,6 +26,7 @@ func roleInfo(v *protocol.View, r *protocol.RoleView, now record.Instant) RoleIn
 		Unreadable: r.Form == record.FormGarbage || r.Form == record.FormNewer,
 		Paused:     steeredOf(v, now, steeredRole, r.Name),
 		Spread:     spreads(r), Successor: successor(v, r, now), Candidates: candidates(v, r, now), Waiting: waiting(r),
+		Absent: absent(v, r),
 	}
 	dead, ended := v.DeadSince(r)
 	if ended {
@@ -82,6 +83,18 @@ func waiting(r *protocol.RoleView) (all []Waiting) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Waiting) int { return strings.Compare(a.Instance, b.Instance) })
+	return all
+}
+
+// absent are the members that take part in r, would not lead it, and do not wait for another role.
+func absent(v *protocol.View, r *protocol.RoleView) (all []Absent) {
+	for _, p := range r.Candidates {
+		said, ok := p.Member.Candidacy(r.Name)
+		if ok && !said.Eligible && said.Waits == "" && p.Belongs() && !p.Member.Draining {
+			all = append(all, Absent{p.Peer.Instance, int(zone.Priority(said.Tier, said.Priority)), said.Out})
+		}
+	}
+	slices.SortFunc(all, func(a, b Absent) int { return strings.Compare(a.Instance, b.Instance) })
 	return all
 }
 

@@ -137,6 +137,18 @@ type RoleInfo struct {
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Waiting are the members that would be candidates if they led another role, by name.
 	Waiting []Waiting `json:"waiting,omitempty"`
+	// Absent are the other members that take part and would not lead now, by name.
+	Absent []Absent `json:"absent,omitempty"`
+}
+
+// Absent is a member that takes part in a role and would not lead it now.
+type Absent struct {
+	Instance string `json:"instance"`
+	Priority int    `json:"priority"`
+	// Why is "paused", "cooling down", "unhealthy", "its work does not return" or "its zone is drained".
+	// "" means that the member does not say: one of an earlier version never does, and what is told to
+	// all members of the role, as by PauseRole, is not told again here.
+	Why string `json:"why,omitempty"`
 }
 
 // Waiting is a member that takes part in a role and waits to lead another one (RoleConfig.While).

@@ -35,6 +35,17 @@ func TestPause(t *testing.T) {
 		})
 	}
 	state(a, "a is paused", func(s election.Status) bool { return s.Reason == "paused" && !s.IsLeader })
+	for args, says := range map[string]string{
+		"inspect scheduler": "a (priority 3, paused)", "roles -o wide": "a (paused)", "members": "scheduler (paused)",
+		"members -o json": `"why": "paused"`, "roles -o json": `"why": "paused"`,
+	} {
+		if out := p.ok(strings.Fields(args)...).out; !strings.Contains(out, says) {
+			t.Errorf("%s does not show who is paused:\n%s", args, out)
+		}
+	}
+	if d, _ := p.diagnosis(); !d.has("steering", "ok", "a for scheduler; rolectl resume") {
+		t.Errorf("doctor: %+v", d)
+	}
 	d := document[map[string]any](t, p.ok("resume", "scheduler", "a", "-o", "json").out)
 	if d["kind"] != "eligibility" || d["action"] != "resume" || d["instance"] != "a" || d["role"] != "scheduler" {
 		t.Errorf("resume: %v", d)

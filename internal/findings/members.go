@@ -14,14 +14,18 @@ import (
 type MemberFacts struct {
 	// Info.LastSeen is the age of the last heartbeat.
 	Info election.MemberInfo
-	// Leads are the roles that it holds.
-	Leads []string
+	// Leads are the roles that it holds, and Absent those that it takes part in and would not lead.
+	Leads  []string
+	Absent []Absence
 }
 
 // FactsOfMembers are the facts that an Observer or a Session knows about members.
 func FactsOfMembers(members []election.MemberInfo, roles []election.RoleInfo) []MemberFacts {
-	leads := map[string][]string{}
+	leads, absent := map[string][]string{}, map[string][]Absence{}
 	for i := range roles {
+		for _, a := range roles[i].Absent {
+			absent[a.Instance] = append(absent[a.Instance], Absence{roles[i].Role, WhyAbsent(&roles[i], a.Instance)})
+		}
 		if leader := roles[i].Leader; leader != "" {
 			leads[leader] = append(leads[leader], roles[i].Role)
 		}
@@ -30,7 +34,7 @@ func FactsOfMembers(members []election.MemberInfo, roles []election.RoleInfo) []
 	for _, m := range members {
 		f := MemberFacts{Info: m}
 		if !m.WorkerOnly {
-			f.Leads = leads[m.Instance]
+			f.Leads, f.Absent = leads[m.Instance], absent[m.Instance]
 		}
 		all = append(all, f)
 	}

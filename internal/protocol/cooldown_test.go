@@ -32,3 +32,36 @@ func TestCoolDownIsCapped(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsenceIsTold: the member record says why a member would not lead a role that it takes part
+// in, and is written again only when that changes.
+func TestAbsenceIsTold(t *testing.T) {
+	g := newRig(t, func(c *Config) { c.CoolDown = time.Minute })
+	g.step(Join{RoleConfig{Name: "r"}})
+	says := func(want string) {
+		t.Helper()
+		g.run(3*time.Second, nil)
+		said, _ := g.m.own.said.Candidacy("r")
+		if said.Out != want || said.Eligible != (want == "") {
+			t.Errorf("says %+v, want %q", said, want)
+		}
+	}
+	says("")
+	g.step(Pause{ID: 1, Role: "r"})
+	g.step(Drained{Role: "r", Term: g.begin("r").Epoch})
+	says("paused")
+	written := g.m.own.wanted
+	g.run(10*time.Second, nil)
+	if g.m.own.wanted != written {
+		t.Error("the record is written again though nothing has changed")
+	}
+	g.effs = nil
+	g.step(Resume{ID: 2, Role: "r"})
+	says("")
+	term := g.begin("r").Epoch
+	g.step(Returned{Role: "r", Term: term, Failed: true})
+	g.step(Drained{Role: "r", Term: term})
+	says("cooling down")
+	g.step(Health{Role: "r"})
+	says("unhealthy")
+}

@@ -49,7 +49,7 @@ func (m *Machine) writeMember() {
 		if r := rv.Notes.mine; r != nil && r.leaving == nil {
 			rec.Roles = append(rec.Roles, record.RoleCandidacy{Role: rv.Name, Candidacy: record.Candidacy{
 				Priority: r.rank, Takeover: r.takeover && len(r.zones) == 0, Over: r.takeover && len(r.zones) > 0, Tier: r.tier,
-				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName, Waits: r.waitsFor(),
+				Eligible: r.advertised, Spread: r.group != nil, Group: r.groupName, Waits: r.waitsFor(), Out: r.out.String(),
 			}})
 			if len(r.apart) > 0 {
 				if rec.Apart == nil {

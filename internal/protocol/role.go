@@ -32,6 +32,7 @@ type role struct {
 	paused     bool
 	unhealthy  bool
 	advertised bool           // what our member record says, or is about to say: eligible
+	out        absence        // and if not, why
 	failures   int32          // in a row, so that the cool-down grows
 	coolUntil  record.Instant // observer's scale; not eligible before
 	leaving    *leaving       // set: takes part no longer
@@ -81,6 +82,7 @@ func (j Join) apply(m *Machine) {
 	m.rankRole(r)
 	r.condition = m.dependsOn(j.Role.Condition, j.Role.WaitsFor)
 	r.advertised = r.advertised && r.barred == 0 && r.condition.lasts()
+	r.out = r.absence(m.now.Observer)
 	if j.Role.Spread {
 		r.group = m.groupOf(j.Role.Group)
 	}
@@ -169,10 +171,7 @@ func (m *Machine) reconcileRole(rv *RoleView) {
 	}
 	if r != nil {
 		r.unplaced = r.unplaced && !rv.Held()
-		if eligible := r.eligible(m.now.Observer) && !m.closing.asked; eligible != r.advertised {
-			r.advertised = eligible
-			m.touchMember()
-		}
+		m.advertise(r, r.eligible(m.now.Observer) && !m.closing.asked)
 		if r.coolUntil > m.now.Observer {
 			m.wakeRole(rv, r.coolUntil)
 		}

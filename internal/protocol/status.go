@@ -71,3 +71,51 @@ func (m *Machine) AbsentIn(now record.Now) time.Duration {
 
 // Self is our own slot in the view.
 func (m *Machine) Self() *PeerView { return m.self }
+
+// absence is why we would not lead a role that we take part in, as others are told it. What stands
+// elsewhere in the bucket is not told again: that a role is paused for all, and what it waits for.
+type absence uint8
+
+const (
+	outNot   absence = iota
+	outStuck         // the work of the last term does not return
+	outZone
+	outPaused
+	outUnhealthy
+	outCooling
+)
+
+var absences = [...]string{"", "its work does not return", "its zone is drained", "paused", "unhealthy", "cooling down"}
+
+func (a absence) String() string { return absences[a] }
+
+// absence is why we would not lead the role now.
+func (r *role) absence(now record.Instant) absence {
+	switch {
+	case r.term != nil && r.term.stuck && !r.term.drained:
+		return outStuck
+	case r.barred == ZoneDrained:
+		return outZone
+	case r.paused:
+		return outPaused
+	case r.unhealthy:
+		return outUnhealthy
+	case r.barred == 0 && r.condition.lasts() && now < r.coolUntil:
+		return outCooling
+	}
+	return outNot
+}
+
+// advertise has our member record say whether we would lead a role, and if not, why. It is written
+// again only when that changes.
+func (m *Machine) advertise(r *role, eligible bool) {
+	out := outNot
+	if !eligible {
+		out = r.absence(m.now.Observer)
+	}
+	if eligible == r.advertised && out == r.out {
+		return
+	}
+	r.advertised, r.out = eligible, out
+	m.touchMember()
+}

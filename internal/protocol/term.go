@@ -88,8 +88,7 @@ func (m *Machine) endTerm(r *role, cause Cause, next string) {
 		m.coolDown(r, true)
 	}
 	if r.advertised && !r.eligible(m.now.Observer) { // said before the role is given away, so that nobody counts on us
-		r.advertised = false
-		m.touchMember()
+		m.advertise(r, false)
 		t.version = m.own.wanted
 	}
 	m.dropHandover(r, ErrNotLeader)

@@ -38,6 +38,9 @@ type Candidacy struct {
 	// Waits names the role that it waits for, while it does not lead that one, for people to read: as
 	// "local@bucket". It is not eligible then.
 	Waits string `json:"waits,omitempty"`
+	// Out says why else it is not eligible, for people to read: "paused" or "cooling down". A member of
+	// an earlier version says nothing.
+	Out string `json:"out,omitempty"`
 }
 
 // TakesOver reports whether a leader of lower priority in the same tier is to hand over to it.
@@ -112,6 +115,9 @@ func (c *Candidacy) append(b []byte) []byte {
 	}
 	if c.Waits != "" {
 		b = appendText(append(b, `,"waits":`...), c.Waits)
+	}
+	if c.Out != "" {
+		b = appendText(append(b, `,"out":`...), c.Out)
 	}
 	return append(b, '}')
 }
@@ -217,6 +223,8 @@ func (c *Candidacy) set(field []byte, v scalar, group string) bool {
 		return v.bool(&c.Over)
 	case "waits":
 		return v.text(&c.Waits)
+	case "out":
+		return v.text(&c.Out)
 	}
 	return false
 }

@@ -19,6 +19,7 @@ type MemberState struct {
 	TTLSeconds       float64                       `json:"ttl_seconds"`
 	Leads            []string                      `json:"leads"`
 	Roles            []string                      `json:"roles"`
+	Absent           []findings.Absence            `json:"absent,omitempty"` // roles that it would not lead now
 	Zone             string                        `json:"zone,omitempty"`
 	Drained          *election.Steered             `json:"drained,omitempty"`
 	Meta             map[string]string             `json:"meta,omitempty"`
@@ -40,7 +41,7 @@ func (s *View) DescribeMembers() []MemberState {
 		docs = append(docs, MemberState{
 			Instance: m.Instance, Session: m.Session, State: f.State(), WorkerOnly: m.WorkerOnly,
 			HeartbeatSeconds: show.Seconds(m.LastSeen), TTLSeconds: show.Seconds(m.TTL),
-			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles),
+			Leads: orEmpty(f.Leads), Roles: orEmpty(m.Roles), Absent: f.Absent,
 			Zone: m.Zone, Drained: m.Drained, Meta: m.Meta, Assign: m.Assign, Draining: m.Draining,
 			Described: m.Described, HeartbeatAge: m.LastSeen, TTL: m.TTL,
 		})

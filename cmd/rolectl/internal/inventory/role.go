@@ -40,6 +40,7 @@ type RoleState struct {
 	Successor  string               `json:"successor"`
 	Candidates []election.Candidate `json:"candidates"`
 	Waiting    []election.Waiting   `json:"waiting,omitempty"` // to lead another role
+	Absent     []election.Absent    `json:"absent,omitempty"`  // take part, and would not lead now
 
 	Vacant     bool   `json:"vacant,omitempty"`
 	By         string `json:"vacated_by,omitempty"`
@@ -58,7 +59,7 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	d := RoleState{
 		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
 		TTLSeconds: show.Seconds(info.TTL),
-		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Waiting: info.Waiting,
+		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Waiting: info.Waiting, Absent: info.Absent,
 		Vacant: info.Vacant, By: info.By, Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable,
 		Paused: info.Paused, RoleFacts: findings.FactsOf(info),
 		LastSeenSeconds: show.Seconds(info.LastSeen),

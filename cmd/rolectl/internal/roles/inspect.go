@@ -160,6 +160,13 @@ func (d inspection) print(p show.Printer) error {
 		}
 		line(name, "%s (to lead %s)", x.Instance, x.For)
 	}
+	for i, x := range d.Absent {
+		name := ""
+		if i == 0 {
+			name = "not in line"
+		}
+		line(name, "%s (priority %d, %s)", x.Instance, x.Priority, findings.WhyAbsent(&d.Info, x.Instance))
+	}
 	for i, t := range d.Terms {
 		name := ""
 		if i == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
@@ -49,7 +50,7 @@ func roleTable(bucket string, docs []inventory.RoleState) show.Table {
 			"ROLE", "STATE", "LEADER", "EPOCH", "AGE", "HEARTBEAT", "TTL", "PRIORITY", "SUCCESSOR",
 			"CANDIDATES",
 		},
-		Wide:  []string{"IN LINE", "SESSION", "REASON"},
+		Wide:  []string{"IN LINE", "SESSION", "REASON", "NOT IN LINE"},
 		Names: []string{"ROLE", "LEADER", "SUCCESSOR"}, Spare: []string{"PRIORITY", "TTL", "EPOCH", "CANDIDATES"},
 		Empty: "bucket " + bucket + " has no roles yet",
 		JSON: struct {
@@ -87,6 +88,6 @@ func roleRow(d inventory.RoleState) show.Row {
 		d.Role, state, d.Leader, epoch, wording.Age(d.Age), wording.Age(d.HeartbeatAge), ttl, priority, d.Successor,
 		fmt.Sprint(len(d.Candidates)),
 	}
-	r.Wide = []string{wording.FirstFew(d.InLine()), session, d.WhyVacant()}
+	r.Wide = []string{wording.FirstFew(d.InLine()), session, d.WhyVacant(), findings.Absences(&d.Info)}
 	return r
 }

@@ -49,7 +49,7 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 		if d.State == "silent" {
 			tone = show.Bad
 		}
-		part := strings.Join(d.Roles, ",")
+		part := rolesOf(d)
 		if d.WorkerOnly {
 			part = "worker only"
 		}
@@ -66,6 +66,20 @@ func memberTable(bucket string, docs []inventory.MemberState) show.Table {
 		})
 	}
 	return t
+}
+
+// rolesOf lists the roles that a member takes part in, and says of which it would not lead now, and
+// why.
+func rolesOf(d inventory.MemberState) string {
+	why := map[string]string{}
+	for _, a := range d.Absent {
+		why[a.Role] = " (" + a.Why + ")"
+	}
+	all := make([]string, 0, len(d.Roles))
+	for _, role := range d.Roles {
+		all = append(all, role+why[role])
+	}
+	return strings.Join(all, ",")
 }
 
 // slotsOf lists the namespaces that a member works in, with its slots there.
