@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
@@ -14,11 +15,9 @@ const (
 	askWithin = 2 * time.Second // how long a scheduler may take to answer
 	// Dead tasks are counted after countEvery, or later: counting takes one part in countShare of
 	// the time, as long as that is not more than countLatest.
-	countEvery   = 10 * time.Second
-	countLatest  = time.Minute
-	countShare   = 50
-	countPages   = 5 // of dead tasks
-	countPerPage = 100
+	countEvery  = 10 * time.Second
+	countLatest = time.Minute
+	countShare  = 50
 )
 
 // fresh has answers replaced that are old. It waits only if there are none from the time in which
@@ -126,29 +125,13 @@ func (h *hub) askOne(ctx context.Context, i int, c *assign.Client) {
 
 // countOne counts the dead tasks of one namespace. The last count stays if that fails.
 func (h *hub) countOne(ctx context.Context, i int, c *assign.Client) {
-	n, more, err := countDead(ctx, c)
+	once, cancel := context.WithTimeout(ctx, askWithin)
+	dead, err := findings.CountDead(once, c)
+	cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := &h.answers[i]
 	if a.DeadUnknown = err != nil; err == nil {
-		a.Dead, a.MoreDead = n, more
+		a.Dead, a.MoreDead = dead.N, dead.More
 	}
-}
-
-// countDead counts the dead tasks of a namespace, as far as a few pages hold them.
-func countDead(ctx context.Context, c *assign.Client) (n int, more bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	o := assign.ListOptions{States: []assign.State{assign.StateDead}, Limit: countPerPage}
-	for range countPages {
-		page, err := assign.List(ctx, c, o)
-		if err != nil {
-			return 0, false, err
-		}
-		n += len(page.Tasks)
-		if o.Cursor = page.Next; o.Cursor == "" {
-			return n, false, nil
-		}
-	}
-	return n, true, nil
 }

@@ -90,26 +90,26 @@ func (h *hub) look(now time.Time) *picture {
 	h.history.forget(infos)
 	p.tasks = slices.Clone(h.answers)
 	h.mu.Unlock()
-	p.found = judge(p, facts, members)
+	p.found = judge(p, facts, o.Spread())
 	return p
 }
 
 // judge finds what is wrong, the worst first.
-func judge(p *picture, facts []findings.RoleFacts, members []election.MemberInfo) (found findings.List) {
-	found.Roles(p.bucket, facts, members)
-	found.Members(p.members)
-	found.Steered(p.steered, p.members, p.at)
+func judge(p *picture, facts []findings.RoleFacts, spread []election.SpreadInfo) (found findings.List) {
+	found.Bucket(&findings.Bucket{
+		Name: p.bucket, Now: p.at, Roles: facts, Members: p.members, Steered: p.steered, Spread: spread,
+	})
 	for _, n := range p.tasks {
 		switch {
 		case n.Problem != "":
-			found.Add(findings.Warning, "tasks", findings.FixNoScheduler, "%s: %s", n.Name, n.Problem)
+			found.Unscheduled(n.Name, n.Problem, "")
 		case n.Overview != nil:
 			before := len(found)
 			if short := found.Overview(n.Name, n.Overview, findings.Seal{}); len(found) == before {
 				found.OK("tasks", "%s: %s", n.Name, short)
 			}
 		}
-		found.Dead(n.Name, n.Dead, n.MoreDead)
+		found.Dead(n.Name, findings.Dead{N: n.Dead, More: n.MoreDead})
 	}
 	slices.SortStableFunc(found, func(a, b findings.Finding) int {
 		return cmp.Compare(urgency(b.Level), urgency(a.Level))

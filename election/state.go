@@ -145,9 +145,9 @@ type RoleInfo struct {
 type Absent struct {
 	Instance string `json:"instance"`
 	Priority int    `json:"priority"`
-	// Why is "paused", "cooling down", "unhealthy", "its work does not return" or "its zone is drained".
-	// "" means that the member does not say: one of an earlier version never does, and what is told to
-	// all members of the role, as by PauseRole, is not told again here.
+	// Why is "paused", "cooling down", "unhealthy", "its work does not return" or "its zone is
+	// drained". "" means that the member does not say: one of an earlier version never does, and
+	// Paused stands for all.
 	Why string `json:"why,omitempty"`
 }
 

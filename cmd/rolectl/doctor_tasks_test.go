@@ -74,10 +74,16 @@ func TestDoctorTasks(t *testing.T) {
 	w.sees("the worker drains", "warning", "the workers for it are drained")
 	w.ok("tasks", "undrain", "a")
 	w.sees("all is well again", "ok", "jobs: 0 open")
+	w.ok("tasks", "submit", "fail", "1", "--id", "broken")
+	w.sees("a task is dead", "warning", "jobs: 1 dead task")
+	w.ok("tasks", "rm", "broken")
 	if err := w.scheduler.StepDown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.sees("nobody schedules", "warning", "jobs: there is no scheduler; the last one was a at epoch")
+	if d, _ := w.diagnosis(); !strings.Contains(fmt.Sprint(d), "(the last one led scheduler)") {
+		t.Errorf("the role is not named: %+v", d)
+	}
 	if err := js.DeleteStream(t.Context(), "TASKS_jobs"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,10 @@ func TestAbsentIsNamed(t *testing.T) {
 		why       string
 		says, fix string
 	}{
-		{"cooling down", "work failed (a); none of those that take part would lead it now: a (cooling down)", "see in its log"},
+		{
+			"cooling down", "work failed (a); none of those that take part would lead it now: a (cooling down)",
+			"see in its log",
+		},
 		{"paused", "a (paused)", "rolectl resume r a"},
 		{"unhealthy", "a (unhealthy)", "see its log"},
 		{"", "a (paused, unhealthy or cooling down: it does not say which)", "see the log of a"},

@@ -30,13 +30,14 @@ func TestWorst(t *testing.T) {
 func TestDead(t *testing.T) {
 	t.Parallel()
 	var f List
-	f.Dead("jobs", 0, false)
+	f.Dead("jobs", Dead{})
 	if len(f) != 0 {
 		t.Errorf("%+v", f)
 	}
-	f.Dead("jobs", 1, false)
-	f.Dead("jobs", 1000, true)
-	if len(f) != 2 || f.Worst() != Warning || f[0].Message != "jobs: 1 dead task" ||
+	f.Dead("jobs", Dead{N: 1})
+	f.Dead("jobs", Dead{1000, true})
+	f.Dead("jobs", Dead{More: true})
+	if len(f) != 3 || f[2].Level != OK || f.Worst() != Warning || f[0].Message != "jobs: 1 dead task" ||
 		f[1].Message != "jobs: at least 1000 dead tasks" {
 		t.Errorf("%+v", f)
 	}

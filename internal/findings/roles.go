@@ -95,7 +95,8 @@ func waitFor(info *election.RoleInfo) string {
 
 // Left reports whether the role was left cleanly, and nobody contends for it.
 func (f *RoleFacts) Left() bool {
-	return f.Info.Vacant && len(f.Info.Candidates)+len(f.Info.Waiting)+len(f.Info.Absent) == 0 && slices.Contains(cleanly, f.Info.Reason)
+	i := &f.Info
+	return i.Vacant && len(i.Candidates)+len(i.Waiting)+len(i.Absent) == 0 && slices.Contains(cleanly, i.Reason)
 }
 
 // Roles judges whether every role has a leader with heartbeats, and a successor. A role that was
@@ -174,8 +175,9 @@ func (l *List) role(bucket string, f *RoleFacts, members []election.MemberInfo) 
 		if info.Vacant && info.Reason != protocol.Abandoned {
 			level = Warning
 		}
-		l.Add(level, "roles", backIn(info), "nobody has led %s for %s: %s; none of those that take part would lead it now: %s",
-			info.Role, wording.Age(f.Age), f.WhyVacant(), Absences(info))
+		l.Add(level, "roles", backIn(info),
+			"nobody has led %s for %s: %s; none of those that take part would lead it now: %s", info.Role,
+			wording.Age(f.Age), f.WhyVacant(), Absences(info))
 	case info.Vacant && len(info.Candidates) == 0 && info.Reason != protocol.Abandoned:
 		l.Add(Warning, "roles",
 			"start a process that contends for it; if the role is no longer used, remove it: rolectl roles rm "+info.Role,

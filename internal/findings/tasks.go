@@ -9,8 +9,15 @@ import (
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
-// FixNoScheduler ends that nobody hands tasks out.
-const FixNoScheduler = "start a process that leads the scheduler role"
+// Unscheduled says that nobody hands out the tasks of a namespace. Role is the one that its last
+// scheduler led, "" if it is not known.
+func (l *List) Unscheduled(namespace, what, role string) {
+	fix := "start a process that leads the scheduler role"
+	if role != "" {
+		fix += " (the last one led " + role + "): rolectl inspect " + role
+	}
+	l.Add(Warning, "tasks", fix, "%s: %s", namespace, what)
+}
 
 // Seal is who wrote the seal of a namespace last. Epoch 0 means that it is not known.
 type Seal struct {
@@ -59,20 +66,6 @@ func (l *List) Overview(namespace string, o *assign.Overview, last Seal) (short 
 		more = " at least"
 	}
 	return fmt.Sprintf("%d open, handed out by %s to%s %s", open, o.Scheduler, more, wording.Count(present, "worker"))
-}
-
-// Dead judges how many tasks of a namespace are dead: somebody has to look at each. More says that
-// not all were counted.
-func (l *List) Dead(namespace string, dead int, more bool) {
-	if dead == 0 {
-		return
-	}
-	some := wording.Count(dead, "dead task")
-	if more {
-		some = "at least " + some
-	}
-	l.Add(Warning, "tasks", "read the errors, then requeue or delete them: rolectl tasks ls --state dead -n "+namespace,
-		"%s: %s", namespace, some)
 }
 
 // unreached judges a worker that messages of the scheduler do not reach.

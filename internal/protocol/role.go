@@ -32,7 +32,7 @@ type role struct {
 	paused     bool
 	unhealthy  bool
 	advertised bool           // what our member record says, or is about to say: eligible
-	out        absence        // and if not, why
+	out        exclusion      // and if not, why
 	failures   int32          // in a row, so that the cool-down grows
 	coolUntil  record.Instant // observer's scale; not eligible before
 	leaving    *leaving       // set: takes part no longer
@@ -82,7 +82,7 @@ func (j Join) apply(m *Machine) {
 	m.rankRole(r)
 	r.condition = m.dependsOn(j.Role.Condition, j.Role.WaitsFor)
 	r.advertised = r.advertised && r.barred == 0 && r.condition.lasts()
-	r.out = r.absence(m.now.Observer)
+	r.out = r.exclusion(m.now.Observer)
 	if j.Role.Spread {
 		r.group = m.groupOf(j.Role.Group)
 	}

@@ -72,25 +72,27 @@ func (m *Machine) AbsentIn(now record.Now) time.Duration {
 // Self is our own slot in the view.
 func (m *Machine) Self() *PeerView { return m.self }
 
-// absence is why we would not lead a role that we take part in, as others are told it. What stands
-// elsewhere in the bucket is not told again: that a role is paused for all, and what it waits for.
-type absence uint8
+// exclusion is why we would not lead a role that we take part in, as others are told it. A pause
+// for all and what the role waits for stand elsewhere in the bucket.
+type exclusion uint8
 
 const (
-	outNot   absence = iota
-	outStuck         // the work of the last term does not return
+	outNot   exclusion = iota
+	outStuck           // the work of the last term does not return
 	outZone
 	outPaused
 	outUnhealthy
 	outCooling
 )
 
-var absences = [...]string{"", "its work does not return", "its zone is drained", "paused", "unhealthy", "cooling down"}
+var exclusions = [...]string{
+	"", "its work does not return", "its zone is drained", "paused", "unhealthy", "cooling down",
+}
 
-func (a absence) String() string { return absences[a] }
+func (a exclusion) String() string { return exclusions[a] }
 
-// absence is why we would not lead the role now.
-func (r *role) absence(now record.Instant) absence {
+// exclusion is why we would not lead the role now.
+func (r *role) exclusion(now record.Instant) exclusion {
 	switch {
 	case r.term != nil && r.term.stuck && !r.term.drained:
 		return outStuck
@@ -111,7 +113,7 @@ func (r *role) absence(now record.Instant) absence {
 func (m *Machine) advertise(r *role, eligible bool) {
 	out := outNot
 	if !eligible {
-		out = r.absence(m.now.Observer)
+		out = r.exclusion(m.now.Observer)
 	}
 	if eligible == r.advertised && out == r.out {
 		return

@@ -38,8 +38,8 @@ type Candidacy struct {
 	// Waits names the role that it waits for, while it does not lead that one, for people to read: as
 	// "local@bucket". It is not eligible then.
 	Waits string `json:"waits,omitempty"`
-	// Out says why else it is not eligible, for people to read: "paused" or "cooling down". A member of
-	// an earlier version says nothing.
+	// Out says why else it is not eligible, for people to read: "paused" or "cooling down". A member
+	// of an earlier version says nothing.
 	Out string `json:"out,omitempty"`
 }
 

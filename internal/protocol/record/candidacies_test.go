@@ -12,7 +12,10 @@ import (
 // written is read without it, but for names that have to be quoted.
 func TestCandidaciesAreWrittenAsJSON(t *testing.T) {
 	all := map[string]Candidacy{
-		"a":   {Priority: -7, Takeover: true, Eligible: true, Spread: true, Group: "g", Tier: 3, Over: true, Waits: "l@b", Out: "paused"},
+		"a": {
+			Priority: -7, Takeover: true, Eligible: true, Spread: true, Group: "g", Tier: 3, Over: true, Waits: "l@b",
+			Out: "paused",
+		},
 		"b":   {},
 		"b.c": {Priority: 1<<31 - 1, Eligible: true, Group: "g"},
 	}

@@ -13,7 +13,8 @@ func flats() []flat { return []flat{&Lease{}, &IdleBeat{}, &Role{}, &Member{}} }
 // encoding/json, and no field is forgotten.
 func TestFlatRecordsArePlain(t *testing.T) {
 	all := Candidacy{
-		Priority: -1 << 31, Takeover: true, Eligible: true, Spread: true, Group: "g", Tier: 1<<31 - 1, Over: true, Waits: "l", Out: "o",
+		Priority: -1 << 31, Takeover: true, Eligible: true, Spread: true, Group: "g", Tier: 1<<31 - 1, Over: true, Waits: "l",
+		Out: "o",
 	}
 	for _, want := range []flat{
 		&Lease{

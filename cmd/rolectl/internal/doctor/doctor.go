@@ -151,11 +151,10 @@ func examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
 	x.roundTrip()
 	x.permissions(ctx)
 	x.records()
-	members := x.s.MembersFacts()
-	x.Members(members)
-	x.Steered(x.s.Steered(), members, x.s.Now())
-	x.Roles(a.Bucket, x.s.RolesFacts(), x.s.Members())
-	x.Unplaced(x.s.Spread())
+	x.Bucket(&findings.Bucket{
+		Name: a.Bucket, Now: x.s.Now(), Roles: x.s.RolesFacts(), Members: x.s.MembersFacts(), Steered: x.s.Steered(),
+		Spread: x.s.Spread(),
+	})
 	x.churn(c.For)
 	x.tasks(ctx)
 	return x.List, nil

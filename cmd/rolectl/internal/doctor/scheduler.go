@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
@@ -40,6 +41,27 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	return ""
 }
 
+// dead counts the dead tasks of a namespace.
+func (x *examination) dead(ctx context.Context, namespace string) {
+	c, err := assign.NewClient(x.a.Conn, assign.ClientConfig{
+		Namespace: namespace, Domain: x.a.Target.Domain, APIPrefix: x.a.Target.APIPrefix,
+	})
+	if err != nil { // scheduling has said so
+		return
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, x.a.Target.Timeout)
+	defer cancel()
+	d, err := findings.CountDead(ctx, c)
+	if err != nil {
+		x.Add(findings.Unknown, "tasks",
+			"give this user what an observer that runs doctor has (docs/reference/permissions.md)",
+			"%s: dead tasks were not counted: %s", namespace, cli.Plain(err))
+		return
+	}
+	x.Dead(namespace, d)
+}
+
 // seal is the record with which a scheduler shuts out earlier schedulers.
 type seal struct {
 	Version int    `json:"v"`
@@ -67,13 +89,12 @@ func readSeal(data []byte) (s seal) {
 
 // unscheduled reports what is known while no scheduler answers.
 func (x *examination) unscheduled(ctx context.Context, namespace string, records uint64) string {
-	const fix = findings.FixNoScheduler
 	last := x.sealOf(ctx, namespace)
 	switch {
 	case last.Epoch == 0 && records == 0:
 		return "no tasks, and no scheduler yet"
 	case last.Epoch == 0:
-		x.Add(findings.Warning, "tasks", fix, "%s: %s, and no scheduler yet", namespace, wording.Count(records, "record"))
+		x.Unscheduled(namespace, wording.Count(records, "record")+", and no scheduler yet", "")
 		return ""
 	}
 	docs, _ := x.s.DescribeRoles() // without names there is no error
@@ -85,8 +106,25 @@ func (x *examination) unscheduled(ctx context.Context, namespace string, records
 			return ""
 		}
 	}
-	x.Add(findings.Warning, "tasks",
-		fix, "%s: there is no scheduler; the last one was %s at epoch %d", namespace, last.Holder,
-		last.Epoch)
+	x.Unscheduled(namespace,
+		fmt.Sprintf("there is no scheduler; the last one was %s at epoch %d", last.Holder, last.Epoch), ledBy(docs, last))
+	return ""
+}
+
+// ledBy is the role that a scheduler led: the one of its epoch or, if it gave roles up since, the
+// only one. "" if that cannot be told.
+func ledBy(docs []inventory.RoleState, last findings.Seal) string {
+	var left []string
+	for _, d := range docs {
+		switch {
+		case d.Epoch == last.Epoch:
+			return d.Role
+		case d.Vacant && d.By == last.Holder:
+			left = append(left, d.Role)
+		}
+	}
+	if len(left) == 1 {
+		return left[0]
+	}
 	return ""
 }

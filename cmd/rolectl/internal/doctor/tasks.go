@@ -57,6 +57,7 @@ func (x *examination) tasks(ctx context.Context) {
 			x.OK("tasks", "%s: %s", namespace, said)
 		}
 		if there {
+			x.dead(ctx, namespace)
 			x.objects(ctx, namespace)
 		}
 	}

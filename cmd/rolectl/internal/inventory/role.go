@@ -59,7 +59,8 @@ func (s *View) DescribeRole(info election.RoleInfo) RoleState {
 	d := RoleState{
 		Role: info.Role, State: info.State, Leader: info.Leader, Epoch: info.Epoch, Session: info.Session,
 		TTLSeconds: show.Seconds(info.TTL),
-		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Waiting: info.Waiting, Absent: info.Absent,
+		Priority:   info.Priority, Successor: info.Successor, Candidates: info.Candidates, Waiting: info.Waiting,
+		Absent: info.Absent,
 		Vacant: info.Vacant, By: info.By, Reason: info.Reason, Next: info.Next, Unreadable: info.Unreadable,
 		Paused: info.Paused, RoleFacts: findings.FactsOf(info),
 		LastSeenSeconds: show.Seconds(info.LastSeen),

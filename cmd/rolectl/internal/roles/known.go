@@ -40,7 +40,7 @@ func checkRole(v *inventory.View, role string, forced bool) error {
 	return unknown(v.UnknownRole(role))
 }
 
-// unknown names the way out for who means that name.
+// unknown names the way out for a user who means that name.
 func unknown(err error) error {
 	return cli.UsageError(fmt.Errorf("%w; give --force to steer it all the same", err))
 }
