@@ -40,6 +40,12 @@ func init() {
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }
 	bridge.Waits = func(session any) string { return session.(*Session).waits() }
+	bridge.Unopened = func(session any) error {
+		s := session.(*Session)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.unopened
+	}
 	bridge.TrustedFor = func(session any) time.Duration { return session.(*Session).trustedFor() }
 	bridge.Fault = func(session any, doing string, err error) {
 		s := session.(*Session)

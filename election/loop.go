@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/guardlink"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -38,6 +39,7 @@ type loop struct {
 	control *control
 	leaders *leaderCalls
 	guard   *guardlink.Line
+	source  *fencing.Source // of the tokens of all terms
 
 	machine *protocol.Machine
 	now     record.Now
@@ -71,6 +73,7 @@ func newLoop(ctx context.Context, s *Session, nc *nats.Conn, bucket *natskv.Buck
 	}
 	l := &loop{
 		s: s, nc: nc, bucket: bucket, writer: writer,
+		source:  &fencing.Source{Bucket: bucket.Name(), ID: bucket.Identity().ID},
 		waiting: map[protocol.CommandID]func(protocol.Done){}, led: map[string]*Election{}, over: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())

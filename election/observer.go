@@ -86,7 +86,7 @@ func Observe(ctx context.Context, nc *nats.Conn, bucket string, opts ...ObserveO
 	if err != nil {
 		return nil, &ConfigError{"Domain", err.Error()}
 	}
-	b, err := reach.Open(ctx, nc, bucket)
+	b, err := openRoles(ctx, reach, nc, bucket)
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", public(reach.Located(ctx, nc, err)))
 	}

@@ -38,6 +38,7 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 			time.Since(began) >= max(offPatience, s.cfg.TTL)
 		switch {
 		case err == nil:
+			s.cannotOpen(nil)
 			return bucket, nil
 		case natskv.Permanent(err) || lasting || refusedShards(err):
 			return nil, backoff.Permanent(err)
@@ -46,6 +47,7 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 			s.emit(event.Fault{Meta: s.meta(), Doing: "open bucket", Err: public(err), Attempts: attempts})
 		}
 		last = err
+		s.cannotOpen(err)
 		return nil, err
 	}
 	bucket, err := backoff.Retry(ctx, try, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(0))
@@ -69,8 +71,21 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 	return bucket, s.room.check(0)
 }
 
+// cannotOpen notes why the bucket cannot be opened now, nil if it can.
+func (s *Session) cannotOpen(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unopened = public(err)
+}
+
+// openRoles opens a bucket, unless it is a store of package fencing.
+func openRoles(ctx context.Context, reach natskv.Reach, nc *nats.Conn, bucket string) (*natskv.Bucket, error) {
+	return reach.OpenWithout(ctx, nc, bucket, "_fence.seal",
+		"it is the store of a role (fencing.OpenStore): give the roles a bucket of their own, with another name")
+}
+
 func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bucket, error) {
-	b, err := s.reach.Open(ctx, nc, s.cfg.Bucket)
+	b, err := openRoles(ctx, s.reach, nc, s.cfg.Bucket)
 	switch {
 	case s.cfg.BucketAutoCreate && errors.Is(err, natskv.ErrBucketNotFound):
 		if b, err = s.createBucket(ctx, nc); err != nil {

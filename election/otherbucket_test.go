@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -141,4 +143,33 @@ func TestNoDomain(t *testing.T) {
 		delete(sessions, leader)
 		delete(parts, leader)
 	}
+}
+
+// TestStoreIsNoBucketOfRoles: neither sessions nor observers open the bucket of a fenced store, and
+// the tokens of terms say of which bucket they are.
+func TestStoreIsNoBucketOfRoles(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		session := open(t, s, instance("a"))
+		_, term := lead(t, session, election.RoleConfig{Role: "r"})
+		if from := term.Token().Source(); from == nil || from.Bucket != bucket || from.ID != session.BucketID() {
+			t.Errorf("the token is of %v", from)
+		}
+		nc := natstest.Connect(t, s)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fencing.OpenStore(t.Context(), js, "ledger", term.Token(), fencing.WithCreate(1)); err != nil {
+			t.Fatal(err)
+		}
+		cfg := instance("b")
+		cfg.Bucket = "ledger"
+		opened := unopened(t, cfg).Open(t.Context(), nc)
+		_, observed := election.Observe(t.Context(), nc, "ledger")
+		for what, err := range map[string]error{"a session": opened, "an observer": observed} {
+			if !errors.Is(err, election.ErrBucketUnfit) || !strings.Contains(err.Error(), "it is the store of a role") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
 }

@@ -44,7 +44,8 @@ type Session struct {
 	reliances atomic.Pointer[[]*reliance]
 
 	mu         sync.Mutex
-	opened     bool // Open was called, or Close before it
+	unopened   error // why the bucket could not be opened the last time
+	opened     bool  // Open was called, or Close before it
 	elections  map[string]*Election
 	relies     map[*Election]*reliance // the roles that ours depend on
 	shards     map[string]int          // by group: how many it is known to have

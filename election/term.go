@@ -84,7 +84,7 @@ func (s *Session) begin(e *Election, b protocol.BeginTerm) {
 	if err != nil { // it was made by ourselves
 		id = uuid.New()
 	}
-	token := fencing.NewToken(b.Role, s.cfg.InstanceID, b.Epoch, 0, id)
+	token := fencing.NewToken(b.Role, s.cfg.InstanceID, b.Epoch, 0, id).WithSource(s.loop.source)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(e.parent))
 	t := &Term{
 		role: b.Role, id: b.Epoch, began: time.Now(), trust: s.trust, ctx: ctx, cancel: cancel, session: s,
@@ -129,7 +129,7 @@ func (e *Election) rotate(r protocol.Rotated) {
 	if err != nil {
 		id = uuid.New()
 	}
-	token := fencing.NewToken(r.Role, t.Token().Holder, r.Epoch, 0, id)
+	token := fencing.NewToken(r.Role, t.Token().Holder, r.Epoch, 0, id).WithSource(t.Token().Source())
 	t.token.Store(&token)
 	e.session.emit(event.RoleRotated{Meta: e.session.termMeta(t), Role: r.Role, Epoch: r.Epoch})
 }

@@ -13,6 +13,9 @@ var (
 	// ErrConflict says that two different holders show the same epoch and seq. The protocol rules
 	// that out, so a token was forged, mixed up, or comes from another bucket.
 	ErrConflict = errors.New("fencing: conflicting token")
+	// ErrForeignSource says that a store is sealed by a term of another bucket of roles. See
+	// SourceError.
+	ErrForeignSource = errors.New("fencing: sealed from another bucket of roles")
 	// ErrForeignRole says that the token is for another role than the guarded role.
 	ErrForeignRole = errors.New("fencing: token of another role")
 	// ErrNoToken says that a token without a role or an epoch was shown; an election that does not
@@ -83,6 +86,32 @@ func (e *RoleError) Error() string {
 
 // Unwrap makes errors.Is(err, [ErrForeignRole]) true.
 func (e *RoleError) Unwrap() error { return ErrForeignRole }
+
+// SourceError says that a store is sealed by a term of another bucket of roles: leading again does
+// not help. It is [ErrForeignSource].
+type SourceError struct {
+	// Store is the bucket of the store.
+	Store string
+	// Token is the token that was shown, High the one that has sealed the store. [Token.Source] names
+	// the bucket of each.
+	Token, High Token
+}
+
+func (e *SourceError) Error() string {
+	theirs, ours := e.High.source, e.Token.source
+	if theirs.Bucket == ours.Bucket {
+		return fmt.Sprintf("%v: store %q has the epochs of an earlier bucket %q (id %s), and those of the present "+
+			"one (id %s) have gone back: stop all processes, and run \"rolectl bucket adopt %[3]s\"", ErrForeignSource, e.Store,
+			theirs.Bucket, theirs.ID, ours.ID)
+	}
+	return fmt.Sprintf("%v: store %q has the epochs of bucket %q (%v), and this token is of bucket %q (%v): give the "+
+		"roles of each bucket a store of their own; if no process of bucket %[3]q writes there any more, remove its seal: "+
+		"nats stream purge %[7]s --subject '%[8]s'", ErrForeignSource, e.Store, theirs.Bucket, e.High, ours.Bucket, e.Token,
+		streamOf(e.Store), subjectOf(e.Store, sealKey))
+}
+
+// Unwrap makes errors.Is(err, [ErrForeignSource]) true.
+func (e *SourceError) Unwrap() error { return ErrForeignSource }
 
 // UnknownError says that it is unknown whether a write has landed, and why. It is [ErrUnknown]. The
 // store itself is sound: before it writes again it makes sure that a write that has not landed

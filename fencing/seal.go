@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/rolemanager/rolemanager/internal/natskv"
 )
 
 const sealVersion = 1
@@ -26,15 +28,30 @@ type sealRecord struct {
 	Epoch   uint64 `json:"epoch"`
 	Seq     uint32 `json:"seq,omitempty"`
 	IDHash  string `json:"id_hash"`
+	// Bucket and BucketID are the bucket of roles that has given the epoch, "" if that is not known.
+	Bucket   string `json:"bucket,omitempty"`
+	BucketID string `json:"bucket_id,omitempty"`
 	// By marks the store that wrote the seal. No decision depends on it.
 	By string `json:"by"`
 }
 
 func (s *Store) sealRecord() sealRecord {
-	return sealRecord{
+	rec := sealRecord{
 		Version: sealVersion, Role: s.token.Role, Holder: s.token.Holder, Epoch: s.token.Epoch, Seq: s.token.Seq,
 		IDHash: idHash(s.token), By: s.self,
 	}
+	if from := s.token.source; from != nil {
+		rec.Bucket, rec.BucketID = from.Bucket, from.ID
+	}
+	return rec
+}
+
+// foreign reports whether a token is of another bucket of roles than a seal. A bucket that was
+// adopted or recreated has a new id and its old name, and later epochs: only if they have gone back
+// it is another one.
+func foreign(theirs, ours Token) bool {
+	a, b := theirs.source, ours.source
+	return a != nil && b != nil && (a.Bucket != b.Bucket || a.ID != b.ID && theirs.Compare(ours) > 0)
 }
 
 func idHash(t Token) string {
@@ -77,9 +94,14 @@ func decodeSeal(data []byte) (rec sealRecord, is bool) {
 // that we may replace it.
 func (s *Store) judge(rec sealRecord) (ours bool, err error) {
 	theirs := Token{Role: rec.Role, Holder: rec.Holder, Epoch: rec.Epoch, Seq: rec.Seq}
+	if rec.Bucket != "" {
+		theirs.source = &Source{rec.Bucket, rec.BucketID}
+	}
 	switch c := theirs.Compare(s.token); {
 	case theirs.Role != s.token.Role:
 		return false, &RoleError{Want: theirs.Role, Token: s.token}
+	case foreign(theirs, s.token):
+		return false, &SourceError{Store: s.bucket, Token: s.token, High: theirs}
 	case c > 0:
 		return false, &StaleError{Token: s.token, High: theirs}
 	case c < 0:
@@ -107,6 +129,13 @@ func (s *Store) open(ctx context.Context) error {
 			if ours {
 				s.seal, s.seen = revision, revision
 				return nil
+			}
+		}
+		if err == nil && revision == 0 { // the first seal, after which the keys are the role's own
+			_, err = s.reach.OpenWithout(ctx, s.nc, s.bucket, "c.lease.>", "it is a bucket of roles: give the store a bucket "+
+				"of its own, with another name")
+			if unfit := (*natskv.UnfitError)(nil); errors.As(err, &unfit) {
+				return err
 			}
 		}
 		if err == nil {

@@ -77,7 +77,8 @@ func WithAttemptTimeout(d time.Duration) StoreOption {
 // stale from then on.
 //
 // Errors: *[StaleError] when a later term has sealed the bucket, *[ConflictError] when another
-// holder has sealed it for the same epoch, *[RoleError] when it belongs to another role.
+// holder has sealed it for the same epoch, *[RoleError] when it belongs to another role, and
+// *[SourceError] when a term of another bucket of roles has sealed it.
 // [ErrNoToken] for a token without an epoch, a holder or an id, [ErrVolatile] for a bucket in the
 // memory of one server. Other errors say what is wrong with the bucket or with the connection to
 // it.
@@ -126,7 +127,8 @@ func (s *Store) Token() Token { return s.token }
 
 // Put writes key unconditionally, and returns its revision.
 //
-// Errors of all writes: *[StaleError], for good, once a later term has opened the store;
+// Errors of all writes: *[StaleError], for good, once a later term has opened the store, or
+// *[SourceError] if that was one of another bucket;
 // *[UnknownError] when ctx ended before the outcome was known; [ErrKey] for a key that cannot be
 // written. Any other error says that nothing was written. If the acknowledgement of a write was
 // lost, its outcome is found out before the call returns. The store renews its seal, so that no

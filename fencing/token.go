@@ -27,8 +27,23 @@ type Token struct {
 	// Seq orders tokens of one epoch.
 	Seq uint32
 
-	id *secretID
+	id     *secretID
+	source *Source
 }
+
+// Source is the bucket of roles that has given an epoch. Epochs of two buckets tell nothing about
+// each other. ID distinguishes a bucket from every other one that had its name.
+type Source struct{ Bucket, ID string }
+
+// WithSource returns t as a token of that bucket. It is for code that grants terms; the tokens of
+// elections have it. [Token.Encode] leaves the source out.
+func (t Token) WithSource(s *Source) Token {
+	t.source = s
+	return t
+}
+
+// Source is the bucket that the token is of, nil if that is not known.
+func (t Token) Source() *Source { return t.source }
 
 // secretID hides the id from fmt, which prints a struct with a token in an unexported field by
 // reflection, without calling a method. One pointer is not enough: for a verb that does not fit,

@@ -31,6 +31,9 @@ var (
 	Number func(session any) uint64
 	// Waits says what keeps the session from opening, as far as is known; "" for nothing.
 	Waits func(session any) string
+	// Unopened is why the session could not open its bucket the last time, nil if it could or has not
+	// tried.
+	Unopened func(session any) error
 	// TrustedFor is how much longer the session is trusted if no other answer comes. It is negative
 	// when the lease is over.
 	TrustedFor func(session any) time.Duration

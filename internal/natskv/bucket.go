@@ -149,6 +149,20 @@ func (r Reach) Open(ctx context.Context, nc *nats.Conn, bucket string) (*Bucket,
 	return opened(nc, at, info, on)
 }
 
+// OpenWithout is Open for a bucket in which no key of that pattern may stand; fault says why. Then
+// the error is an UnfitError.
+func (r Reach) OpenWithout(ctx context.Context, nc *nats.Conn, bucket, pattern, fault string) (*Bucket, error) {
+	at, on := bucketPlace(bucket, r), connection(nc)
+	info, err := bucketInfo(ctx, nc, at, pattern)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open bucket: %w", err)
+	case len(info.State.Subjects) > 0:
+		return nil, &UnfitError{Bucket: bucket, Faults: []string{fault}}
+	}
+	return opened(nc, at, info, on)
+}
+
 // Get reads what is at a key from the leader of the stream, markers too. It does not find out
 // whether another bucket of this name has taken its place. Errors: ErrRecordNotFound, and those of
 // the API.
@@ -259,16 +273,23 @@ func (a *streamAnswer) fault() *jetstream.APIError { return a.Error }
 
 func (a *streamAnswer) identity() Identity { return identityOf(&a.StreamInfo) }
 
-func bucketInfo(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error) {
+// bucketInfo is infoOf for a bucket.
+func bucketInfo(ctx context.Context, nc *nats.Conn, at place, patterns ...string) (*streamAnswer, error) {
 	if !bucketName.MatchString(at.bucket) {
 		return nil, fmt.Errorf("invalid bucket name %q: use letters, digits, - and _", at.bucket)
 	}
-	return infoOf(ctx, nc, at)
+	return infoOf(ctx, nc, at, patterns...)
 }
 
-func infoOf(ctx context.Context, nc *nats.Conn, at place) (*streamAnswer, error) {
+// infoOf asks for the state of a stream and, with a pattern, for the subjects of its keys of that
+// pattern.
+func infoOf(ctx context.Context, nc *nats.Conn, at place, patterns ...string) (*streamAnswer, error) {
 	var a streamAnswer
-	if err := request(ctx, nc, at, at.api("STREAM.INFO"), nil, &a); err != nil {
+	var ask any
+	for _, p := range patterns {
+		ask = map[string]any{"subjects_filter": at.prefix + p}
+	}
+	if err := request(ctx, nc, at, at.api("STREAM.INFO"), ask, &a); err != nil {
 		return nil, err
 	}
 	return &a, nil
@@ -318,6 +339,9 @@ func sizeRefused(err error) error {
 		return fmt.Errorf("%w: set MaxBytes, or create the stream with rolectl and --max-bytes", err)
 	case hasCode(err, codeMaxBytesExceeded):
 		return fmt.Errorf("%w: set MaxBytes to less, or to 0 if the account requires no bound", err)
+	case hasCode(err, codeSubjectOverlap):
+		return fmt.Errorf("%w: another stream stores subjects of this name: use another name, or see what has it with "+
+			"\"nats stream ls\"", err)
 	case hasCode(err, codeNoReplicas):
 		return fmt.Errorf("%w: set Replicas to 1, or connect to a cluster", err)
 	}
