@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/spread"
 )
@@ -151,4 +152,23 @@ func (m *Machine) wouldDecline(r *role, p *PeerView) bool {
 		return ledBy(p, held) &&
 			(slices.Contains(r.apart, held.Name) || p.Member != nil && slices.Contains(p.Member.Apart[held.Name], r.Name))
 	})
+}
+
+// promiseLasts is after how long a promise ends by itself: the leader has been told no by then, or
+// has given the role away.
+func (m *Machine) promiseLasts() time.Duration { return 2 * m.cfg.OpTimeout }
+
+// loadOf is how many roles of a group a member leads, or is about to be given by us.
+func (m *Machine) loadOf(g *spreadGroup, p *PeerView) (n int) {
+	for _, rv := range p.Holds {
+		if said, ok := p.Member.Candidacy(rv.Name); ok && said.Group == g.name && ledBy(p, rv) {
+			n++
+		}
+	}
+	for _, r := range g.giving {
+		if t := r.term; t != nil && (t.leading() && t.handover.target == p.Peer.Instance || t.next == p.Peer.Instance) {
+			n++
+		}
+	}
+	return n
 }

@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"time"
-
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/spread"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
@@ -120,21 +118,6 @@ func (m *Machine) tryMove(g *spreadGroup, move spread.Move) *record.Instant {
 	return nil
 }
 
-// loadOf is how many roles of a group a member leads, or is about to be given by us.
-func (m *Machine) loadOf(g *spreadGroup, p *PeerView) (n int) {
-	for _, rv := range p.Holds {
-		if said, ok := p.Member.Candidacy(rv.Name); ok && said.Group == g.name && ledBy(p, rv) {
-			n++
-		}
-	}
-	for _, r := range g.giving {
-		if t := r.term; t != nil && (t.leading() && t.handover.target == p.Peer.Instance || t.next == p.Peer.Instance) {
-			n++
-		}
-	}
-	return n
-}
-
 // declinedBalance leaves a target out for a time that doubles. It sees more roles with it than we
 // do. Meanwhile no candidate that outranks us was asked.
 func (m *Machine) declinedBalance(r *role, target string) {
@@ -164,7 +147,3 @@ func (m *Machine) balanceAhead(ahead func(record.Instant)) {
 		}
 	}
 }
-
-// promiseLasts is after how long a promise ends by itself: the leader has been told no by then, or
-// has given the role away.
-func (m *Machine) promiseLasts() time.Duration { return 2 * m.cfg.OpTimeout }

@@ -5,21 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
-	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
-
-// claim is a write of ours that would make us the leader, from its first sending until the watch or
-// its acknowledgement has shown what became of it. Every attempt carries the same token and expects
-// the same revision: whichever lands is ours.
-type claim struct {
-	expect uint64
-	token  string
-	handed bool // the vacancy named us as next
-	backs  zone.History
-	former record.Instant // the last sign of the former leader, Never: none was seen
-	sent   record.Instant // when it was first sent, on the observer's scale
-	alone  bool           // what became of it together with others is not known: it goes alone from now on
-}
 
 // claimableSince is when the role became free to be claimed, ok whether it is.
 //

@@ -2,15 +2,6 @@ package protocol
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-type closeState struct {
-	asked    bool
-	due      record.Instant // observer's scale: then it ends, drained or not
-	farewell bool           // our member record is removed, or its removal was tried
-	quiet    bool           // the same of our idle beats
-	closed   string         // the nonce of the lease, when that is known to be closed
-	retry    retry
-}
-
 func (c Close) apply(m *Machine) {
 	due := m.now.Observer.Add(c.Timeout)
 	if m.closing.asked {
@@ -167,4 +158,20 @@ func (m *Machine) abandonCommands() {
 	for _, w := range m.own.waiting {
 		abandon(w.command)
 	}
+}
+
+// fail ends the machine for a fault that a retry does not fix.
+func (m *Machine) fail(fault error) {
+	if m.phase == ended {
+		return
+	}
+	m.endAll(SessionLost)
+	m.finish(fault)
+}
+
+// finish is the last thing a machine does.
+func (m *Machine) finish(fault error) {
+	m.phase = ended
+	m.abandonCommands()
+	m.emit(Ended{Undrained: m.undrained(), Closed: m.closing.closed, Fault: fault})
 }

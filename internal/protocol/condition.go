@@ -15,30 +15,6 @@ type Condition struct {
 	Until record.Instant
 }
 
-// condition is that term, as we were told last. A role that depends on it is led only while it
-// lasts, and each of our terms belongs to one of those: what is trusted is trusted until the
-// earlier of both ends. So what we were told must not be extended by anything but the next word.
-//
-// It makes nobody eligible: who does not lead the one role does not claim the other.
-type condition struct {
-	id    uint64
-	name  string // of the role, for people
-	term  uint64
-	until record.Instant
-	parts int // the roles of ours that depend on it
-}
-
-// lasts reports whether the term lasts, and true for a role that depends on nothing.
-func (c *condition) lasts() bool { return c == nil || c.term != 0 }
-
-// present is that term, 0 for a role that depends on nothing.
-func (c *condition) present() uint64 {
-	if c == nil {
-		return 0
-	}
-	return c.term
-}
-
 // dependsOn is the condition of that id, nil for 0. It is made when the first role depends on it.
 func (m *Machine) dependsOn(id uint64, name string) *condition {
 	if id == 0 {

@@ -155,3 +155,20 @@ func (c *Config) idlePace(m int) (interval, ttl time.Duration) {
 	}
 	return interval, ttl
 }
+
+const (
+	firstWindow = 64
+	minWindow   = 8
+	maxWindow   = 1024
+)
+
+const (
+	maxTogether  = 1000 // the bound of the server
+	fromTogether = 60   // fewer are never faster together
+	// Claims that go together are assumed to take so long before that was measured. It is twice the
+	// time that a file store took on an idle machine.
+	togetherCost = 20 * time.Millisecond
+	eachTogether = 20 * time.Microsecond
+
+	costMemory = time.Minute // what a store took longer ago says nothing
+)

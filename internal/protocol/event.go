@@ -167,5 +167,3 @@ type (
 	// Close drains every term, gives the roles away and ends the session, within Timeout.
 	Close struct{ Timeout time.Duration }
 )
-
-func (Tick) apply(*Machine) {}

@@ -9,21 +9,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
 
-// handover is a leader's part in giving its role to somebody better, or to somebody named. It is
-// never taken by force.
-type handover struct {
-	notBefore record.Instant // after a hand-over to us or a declined one, so that roles do not flap
-
-	declined []string // instances that did not confirm; the others are asked before them
-
-	rival string // the candidate that outranks us, and since when
-	since record.Instant
-
-	target  string // asked to confirm that it is ready; its answer is awaited
-	cause   Cause
-	command CommandID
-}
-
 // considerHandover asks a live, eligible candidate that outranks us, and has done so for a while,
 // whether it is ready.
 func (m *Machine) considerHandover(r *role) {
@@ -104,6 +89,21 @@ const (
 	steeredRole = "role."
 )
 
+// rankRole computes where we come in the order of a role, and whether we may lead it.
+func (m *Machine) rankRole(r *role) {
+	own := m.view.Steered(steeredZone + m.cfg.Zone)
+	drained := own.Drained && m.cfg.Zone != ""
+	r.tier = zone.Tier(r.zones, m.cfg.Zone, drained)
+	r.rank = zone.Rank(r.tier, r.priority)
+	r.barred = 0
+	switch {
+	case m.view.Steered(steeredRole + r.Name).Paused:
+		r.barred = RolePaused
+	case r.zonesOnly && r.tier <= zone.Last, drained && own.Hard:
+		r.barred = ZoneDrained
+	}
+}
+
 // steered takes in that an operator has told something else about a zone or a role.
 func (m *Machine) steered(name string) {
 	for _, rv := range m.view.Roles() {
@@ -117,12 +117,6 @@ func (m *Machine) steered(name string) {
 		}
 		m.touchRole(rv)
 	}
-}
-
-// evacuation is the roles that we give away since our zone is drained, one after the other.
-type evacuation struct {
-	giving *role
-	next   set[*role]
 }
 
 // mayLeave reports whether it is the turn of r, and notes that it waits.

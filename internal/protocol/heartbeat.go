@@ -1,67 +1,12 @@
 package protocol
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
-
-// lease is our own, from the first attempt to open a session to its end.
-type lease struct {
-	generation uint64 // counts the incarnations within this process
-	nonce      string // the incarnation as others see it: only a record with our nonce is ours
-	number     uint64 // of the session: the revision of its first write; 0 until open
-
-	rev      uint64         // the highest revision known to be a beat of ours
-	beat     uint64         // the number of the last attempt; every attempt takes a new one
-	acked    uint64         // of the attempt that stands at rev
-	written  uint64         // of the last attempt at the lease itself
-	heard    uint64         // of the last beat beside the lease that is known to have landed
-	aside    bool           // there was an attempt beside the lease
-	renewAt  record.Instant // when a lease that stands idle is written again
-	sent     record.Instant // when that was
-	inflight bool
-	// acknowledged is the revision of a beat that has won over nothing: it stands when the watch
-	// has shown it.
-	acknowledged uint64
-	attempts     []attempt // whose landing is not yet history, oldest first
-
-	// deadline is when this process stops trusting its session.
-	//
-	// Invariant: deadline <= (send time of the beat at rev) + its ttl - its margin. It counts from
-	// the send: a slow reply must not lengthen a lease that others began to count earlier. The beat
-	// with the highest revision decides, even an earlier deadline, since that record is what others
-	// now wait for. An attempt that is not acknowledged never lengthens it, but one with a shorter
-	// ttl shortens it: it may stand.
-	deadline  record.Instant
-	short     bool           // the beat at rev is a short one
-	idled     uint64         // the last attempt that was not
-	shown     record.Instant // send time of the newest beat that the watch has shown us
-	seenShort record.Instant // the same of short ones
-
-	nextBeat record.Instant
-	interval time.Duration  // from the last beat to the next
-	linger   record.Instant // stay on short beats until then
-	retry    retry
-	// an acknowledged beat waits to be seen, and the watch has shown nothing before it, since then;
-	// 0: none
-	unseenSince record.Instant
-	unseenRev   uint64
-}
-
-type attempt struct {
-	beat  uint64
-	sent  record.Instant // holder's scale, before the write was handed out
-	ttl   time.Duration
-	short bool
-	known uint64 // the highest revision known then
-	on    uint64 // the revision of the lease that it is beside; 0: it is of the lease
-}
-
-const longAgo = record.Instant(math.MinInt64 / 2)
 
 // trustedUntil is when terms of this session are no longer trusted: at its deadline, or when the
 // watch has not shown one of our own short beats for too long. The second clause ends the trust of
@@ -96,12 +41,6 @@ func (m *Machine) trusted() bool { return m.now.Holder < m.trustedUntil() }
 func (m *Machine) canAct() bool {
 	return m.trusted() && m.lease.awake() && !m.disconnected()
 }
-
-// awake reports whether what stands at our lease is a short beat for certain: the acknowledged one
-// is, and no idle one was sent since. A short one sent after an idle one of which nothing is known
-// proves nothing before it is acknowledged itself: the idle one may stand, and others may end what
-// looks idle as soon as they want something that it holds.
-func (l *lease) awake() bool { return l.short && l.acked > l.idled }
 
 // behind reports whether a beat has waited to be seen, since it was sent, for a sixth of the delay
 // that trust can stand (TTL less the margin less an interval). A sixth is soon enough for a watch

@@ -7,27 +7,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// peerNotes is what the machine has under way for a peer's records.
-type peerNotes struct {
-	queued    bool
-	inflight  bool // a kill, or the removal of a dead member's record
-	suspected bool // its time is up, as far as a late watch tells
-	reaped    bool // the refused write was of the member record; else of the lease
-	retry     retry
-	stood     uint64         // what a refused write expected
-	woken     record.Instant // not told before that it follows in a role; holder's scale
-}
-
-// explained reports whether the watch has shown since why the last write to the records of p was
-// refused.
-func explained(p *PeerView) bool {
-	stands := p.Revision
-	if p.Notes.reaped {
-		stands = p.MemberRevision
-	}
-	return p.Notes.retry.refused && p.Notes.stood != stands
-}
-
 // reconcilePeer does what the rules ask for about somebody's lease: kill a session that has stood
 // still for its time, and remove the member record that a dead one left behind.
 func (m *Machine) reconcilePeer(p *PeerView) {

@@ -1,9 +1,6 @@
 package protocol
 
 import (
-	"math"
-	"time"
-
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
@@ -91,96 +88,8 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// Step applies one event at one moment and appends what is to be done to out. The effects are to be
-// carried out in order.
-//
-// Time is looked at first, so that nothing is decided on a trust that has ended; the event comes
-// second; then every lease and role that either has touched is brought in line with the rules.
-func (m *Machine) Step(now record.Now, ev Event, out []Effect) []Effect {
-	m.now, m.out = now, out
-	if m.phase != ended {
-		m.expire()
-		m.view.Sweep(now.Observer)
-		ev.apply(m)
-		m.settle()
-	}
-	out, m.out = m.out, nil
-	return out
-}
-
 // View is what the machine knows of the bucket, to be read between steps only.
 func (m *Machine) View() *View { return m.view }
-
-// Next is how long after now the machine wants its next Tick, at the latest.
-func (m *Machine) Next(now record.Now) time.Duration {
-	if m.phase == ended {
-		return math.MaxInt64
-	}
-	holder, observer := m.nextHolder(), m.nextObserver()
-	wait := time.Duration(math.MaxInt64)
-	if holder != view.Never {
-		wait = min(wait, holder.Sub(now.Holder))
-	}
-	if observer != view.Never {
-		wait = min(wait, observer.Sub(now.Observer))
-	}
-	return max(wait, 0)
-}
-
-// settle brings everything that is due or was touched in line with the rules, until nothing is left
-// to do.
-func (m *Machine) settle() {
-	for {
-		m.collect()
-		m.session()
-		if m.phase == ended || len(m.todoPeer)+len(m.todoRole)+len(m.news.Notices) == 0 {
-			return
-		}
-		for _, n := range m.news.Notices {
-			m.noteSpread(n)
-			m.emit(n)
-		}
-		m.news.Notices = m.news.Notices[:0]
-		for len(m.todoPeer) > 0 {
-			p := m.todoPeer[len(m.todoPeer)-1]
-			m.todoPeer = m.todoPeer[:len(m.todoPeer)-1]
-			p.Notes.queued = false
-			m.reconcilePeer(p)
-		}
-		for i := 0; i < len(m.todoRole); i++ { // in order: the claims of many roles go out as they came in
-			m.todoRole[i].Notes.queued = false
-			m.reconcileRole(m.todoRole[i])
-		}
-		m.todoRole = m.todoRole[:0]
-		m.sendTogether()
-	}
-}
-
-// collect queues what is due and what the news have touched.
-func (m *Machine) collect() {
-	for _, p := range m.news.Peers {
-		m.touchPeer(p)
-	}
-	if len(m.news.Roles) > 0 {
-		m.touchGroups()
-	}
-	for _, r := range m.news.Roles {
-		m.touchRole(r)
-	}
-	for _, n := range m.news.Notices { // before anything is decided; those that come up until they are told follow
-		m.noteSpread(n)
-	}
-	for _, name := range m.news.Steered {
-		m.steered(name)
-	}
-	m.news.Peers, m.news.Roles, m.news.Steered = m.news.Peers[:0], m.news.Roles[:0], m.news.Steered[:0]
-	for p, ok := m.peersDue.Pop(m.now.Observer); ok; p, ok = m.peersDue.Pop(m.now.Observer) {
-		m.touchPeer(p)
-	}
-	for r, ok := m.rolesDue.Pop(m.now.Observer); ok; r, ok = m.rolesDue.Pop(m.now.Observer) {
-		m.touchRole(r)
-	}
-}
 
 func (m *Machine) touchPeer(p *PeerView) {
 	if !p.Notes.queued {
@@ -196,82 +105,26 @@ func (m *Machine) touchRole(r *RoleView) {
 	}
 }
 
-// session keeps what there is once per process: the lease, the member record, trust, the end. It
-// costs O(1).
-func (m *Machine) session() {
-	if m.phase != ended && m.view.AskAgain(m.now.Observer) {
-		m.rebuild("revisions went back, or a replica lags")
-	}
-	switch m.phase {
-	case opening:
-		m.tryOpen()
-	case open:
-		m.keepAlive()
-		m.writeMember()
-		m.prove()
-		m.answerReady()
-		m.wakeWanting()
-		m.balance()
-		m.leaveNext()
-		m.gather()
-		m.refill()
-	}
-	if m.closing.asked && m.phase != ended {
-		m.tryClose()
-	}
-	m.chooseWatch()
-}
-
 func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
 
-// fail ends the machine for a fault that a retry does not fix.
-func (m *Machine) fail(fault error) {
-	if m.phase == ended {
-		return
+// part is our part in a role, nil when we have none. (What we keep to the end of the session is not
+// one.)
+func (m *Machine) part(name string) *role {
+	rv := m.view.Role(name)
+	if rv == nil || rv.Notes.mine == nil || m.keptRoles.has(rv.Notes.mine) {
+		return nil
 	}
-	m.endAll(SessionLost)
-	m.finish(fault)
+	return rv.Notes.mine
 }
 
-// finish is the last thing a machine does.
-func (m *Machine) finish(fault error) {
-	m.phase = ended
-	m.abandonCommands()
-	m.emit(Ended{Undrained: m.undrained(), Closed: m.closing.closed, Fault: fault})
+// names reports whether a role's record says that our present session holds it.
+func (m *Machine) names(rv *RoleView) bool {
+	return m.phase == open && rv.Held() && rv.Role.Holder() == m.self.Peer && rv.Role.Session == m.lease.number
 }
 
-func (w WatchReset) apply(m *Machine) {
-	m.view.BeginWatch(view.Watch(w), m.self.Peer)
-	m.opening.begun = max(w.Known, w.Last)
-	if m.view.Regressed() {
-		m.fail(ErrStoreRegressed)
-	}
-}
-
-func (SnapshotDone) apply(m *Machine) {
-	again := m.view.EndSnapshot(m.now.Observer, m.mayHaveReplaced, &m.news)
-	if m.rebuilding = false; again {
-		m.rebuild("a record that was known does not stand")
-	}
-	m.below = m.below[:0]
-	m.expectAll()
-	m.takeBackOvertaken()
-	m.lease.unseenSince = 0
-	m.reviewSuspects()
-	if m.phase == syncing {
-		m.phase = opening
-	}
-	m.missOwnMember()
-}
-
-func (b Broken) apply(m *Machine) { m.fail(b.Fault) }
-
-func (c Connection) apply(m *Machine) {
-	switch {
-	case c.Up:
-		m.downSince = view.Never
-		m.hurry(1)
-	case m.downSince == view.Never:
-		m.downSince = m.now.Holder
+// wakeRole makes sure that a role is looked at again at t.
+func (m *Machine) wakeRole(rv *RoleView, t record.Instant) {
+	if t < rv.Alarm.At {
+		m.rolesDue.Set(rv, t)
 	}
 }

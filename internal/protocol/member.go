@@ -8,28 +8,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// own is our member record: what others may know of us beside that we live.
-type own struct {
-	wanted, acked uint64 // versions of what we want to say, and of what is known to stand there
-	inflight      bool
-	open          record.Instant // since when the outcome of a write is open, view.Never for none; observer's scale
-	retry         retry
-	restoreAt     record.Instant // not written before: others have changed what stood there
-	left          uint64         // the marker over it that a refusal has shown to have left, by revision; 0: none
-	said          *record.Member // the last one sent
-	saying        uint64         // its version
-	meta          map[string]string
-	assign        map[string]record.Workplace
-	told          map[string][]byte
-	waiting       []awaitedMember
-	tooLarge      bool // the server does not take it: nothing waits for it
-}
-
-type awaitedMember struct {
-	command CommandID
-	version uint64
-}
-
 // touchMember says that the member record no longer says what is so.
 func (m *Machine) touchMember() { m.own.wanted++ }
 

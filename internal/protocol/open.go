@@ -2,23 +2,9 @@ package protocol
 
 import (
 	"slices"
-	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
-
-// openState is what opening a session remembers.
-type openState struct {
-	lastSent record.Instant // observer's scale: when the last beat of the former session was sent
-	lastTTL  time.Duration
-	rival    string         // nonce of a live lease under our id that is not ours
-	rivalRev uint64         // where it stood when we last looked: a new watch shows the same revision again
-	rivalAt  uint64         // and the number of its last idle beat
-	moves    int            // how often it has moved while we watched
-	movedAt  record.Instant // observer's scale: when the last of these was seen, or one that did not count
-	begun    uint64         // the last revision that the store had, or we knew of, when the watch began
-	revoked  uint64         // where a lease of ours was last seen to be revoked
-}
 
 // maxMoves is how often a rival may move until it is a duplicate of us and not the remains of a
 // crash.

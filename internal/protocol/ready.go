@@ -2,15 +2,6 @@ package protocol
 
 import "github.com/rolemanager/rolemanager/internal/protocol/record"
 
-// readyAsk is a leader's question whether we would take its role, until we can answer it.
-type readyAsk struct {
-	command CommandID
-	role    string
-	balance bool           // it would move for the sake of balance alone
-	wake    bool           // nobody waits for the answer
-	until   record.Instant // holder's scale
-}
-
 // maxReady bounds the questions that wait at one time; more are declined.
 const maxReady = 1024
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/spread"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
@@ -59,87 +60,6 @@ type roleNotes struct {
 	rests    record.Instant // it is not moved for the sake of balance before, in a later term of ours neither
 }
 
-// part is our part in a role, nil when we have none. (What we keep to the end of the session is not
-// one.)
-func (m *Machine) part(name string) *role {
-	rv := m.view.Role(name)
-	if rv == nil || rv.Notes.mine == nil || m.keptRoles.has(rv.Notes.mine) {
-		return nil
-	}
-	return rv.Notes.mine
-}
-
-func (j Join) apply(m *Machine) {
-	rv := m.view.Mention(j.Role.Name)
-	if rv.Notes.mine != nil && rv.Notes.mine.leaving == nil {
-		return
-	}
-	r := &role{
-		RoleView: rv, priority: j.Role.Priority, takeover: j.Role.Takeover, undrained: j.Role.VacateUndrained,
-		advertised: !m.closing.asked, groupName: j.Role.Group, apart: j.Role.Apart,
-		zones: j.Role.Zones, zonesOnly: j.Role.ZonesOnly, failBack: j.Role.FailBack,
-	}
-	m.rankRole(r)
-	r.condition = m.dependsOn(j.Role.Condition, j.Role.WaitsFor)
-	r.advertised = r.advertised && r.barred == 0 && r.condition.lasts()
-	r.out = r.exclusion(m.now.Observer)
-	if j.Role.Spread {
-		r.group = m.groupOf(j.Role.Group)
-	}
-	if old := rv.Notes.mine; old != nil { // joined again while it was still leaving
-		r.term, r.claim = old.term, old.claim
-		m.replace(old, r)
-	}
-	rv.Notes.mine = r
-	m.touchMember()
-	m.touchRole(rv)
-}
-
-// rankRole computes where we come in the order of a role, and whether we may lead it.
-func (m *Machine) rankRole(r *role) {
-	own := m.view.Steered(steeredZone + m.cfg.Zone)
-	drained := own.Drained && m.cfg.Zone != ""
-	r.tier = zone.Tier(r.zones, m.cfg.Zone, drained)
-	r.rank = zone.Rank(r.tier, r.priority)
-	r.barred = 0
-	switch {
-	case m.view.Steered(steeredRole + r.Name).Paused:
-		r.barred = RolePaused
-	case r.zonesOnly && r.tier <= zone.Last, drained && own.Hard:
-		r.barred = ZoneDrained
-	}
-}
-
-// replace hands the term or the claim of a role that was leaving to its new configuration.
-func (m *Machine) replace(old, r *role) {
-	for _, set := range []*set[*role]{&m.active, &m.claims} {
-		if set.has(old) {
-			set.remove(old)
-			set.add(r)
-		}
-	}
-	m.wanting.remove(old)
-	m.keptRoles.remove(old)
-	m.letGo(old.condition)
-	if old.leaving.command != 0 {
-		m.emit(Done{ID: old.leaving.command})
-	}
-}
-
-func (l Leave) apply(m *Machine) {
-	r := m.part(l.Role)
-	if r == nil || r.leaving != nil {
-		m.emit(Done{ID: l.ID, Err: ErrUnknownRole})
-		return
-	}
-	r.leaving = &leaving{command: l.ID, vacate: l.Vacate}
-	m.touchMember()
-	if r.term != nil && r.term.leading() {
-		m.endTerm(r, SteppedDown, "")
-	}
-	m.touchRole(r.RoleView)
-}
-
 // eligible reports whether we would lead the role now. With work of a former term that does not
 // return we could not.
 func (r *role) eligible(now record.Instant) bool {
@@ -149,174 +69,215 @@ func (r *role) eligible(now record.Instant) bool {
 	return !r.paused && !r.unhealthy && r.barred == 0 && r.condition.lasts() && r.leaving == nil && now >= r.coolUntil
 }
 
-// reconcileRole does what the rules ask for about one role. It looks at what stands in the view and
-// at what we have under way, and never at which event came: so it is right after any of them, in
-// any order.
-func (m *Machine) reconcileRole(rv *RoleView) {
-	m.rolesDue.Set(rv, view.Never)
-	r := rv.Notes.mine
-	m.outlast(rv)
-	if r == nil && m.forgetRole(rv) {
+// claim is a write of ours that would make us the leader, from its first sending until the watch or
+// its acknowledgement has shown what became of it. Every attempt carries the same token and expects
+// the same revision: whichever lands is ours.
+type claim struct {
+	expect uint64
+	token  string
+	handed bool // the vacancy named us as next
+	backs  zone.History
+	former record.Instant // the last sign of the former leader, Never: none was seen
+	sent   record.Instant // when it was first sent, on the observer's scale
+	alone  bool           // what became of it together with others is not known: it goes alone from now on
+}
+
+// term is one period of leadership, from winning the role to the moment it is given away. It ends
+// in this order: trust (the machine and, by EndTerm, everybody who asks), the work and its
+// callbacks (Drained), the record (vacate).
+type term struct {
+	id      uint64 // the epoch it began with, by which the driver knows it
+	epoch   uint64
+	token   string
+	session uint64
+	under   uint64         // the term that it depends on, 0: none
+	began   record.Instant // observer's scale
+
+	cause   Cause // set: trust has ended
+	ended   record.Instant
+	drained bool
+	stuck   bool // told of as stuck
+	given   bool // the record is another's, or a dead session's: nothing is left to give away
+	evicted bool // by force
+	next    string
+	asked   record.Instant // when it was asked last whether it takes the role
+	agreed  uint64         // the session in which it has agreed
+	version uint64         // of the member record that must stand before the role is given away
+
+	rotateAt record.Instant
+	rotating string // the token of a rotation whose outcome is open
+
+	rotatingSince record.Instant // observer's scale
+	handover      handover
+	present       zone.Present // the candidates of better tiers
+	waiting       []CommandID  // told when it is over
+}
+
+func (t *term) leading() bool { return t.cause == 0 }
+
+// handover is a leader's part in giving its role to somebody better, or to somebody named. It is
+// never taken by force.
+type handover struct {
+	notBefore record.Instant // after a hand-over to us or a declined one, so that roles do not flap
+
+	declined []string // instances that did not confirm; the others are asked before them
+
+	rival string // the candidate that outranks us, and since when
+	since record.Instant
+
+	target  string // asked to confirm that it is ready; its answer is awaited
+	cause   Cause
+	command CommandID
+}
+
+// condition is that term, as we were told last. A role that depends on it is led only while it
+// lasts, and each of our terms belongs to one of those: what is trusted is trusted until the
+// earlier of both ends. So what we were told must not be extended by anything but the next word.
+//
+// It makes nobody eligible: who does not lead the one role does not claim the other.
+type condition struct {
+	id    uint64
+	name  string // of the role, for people
+	term  uint64
+	until record.Instant
+	parts int // the roles of ours that depend on it
+}
+
+// lasts reports whether the term lasts, and true for a role that depends on nothing.
+func (c *condition) lasts() bool { return c == nil || c.term != 0 }
+
+// present is that term, 0 for a role that depends on nothing.
+func (c *condition) present() uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.term
+}
+
+// spreadGroup is the roles among which the loads are even, and our plan of them. A plan is replaced
+// when its members have changed. While nothing but its moves and claims is carried out it stays
+// right, so that is looked at no more than once in a heartbeat.
+type spreadGroup struct {
+	name    string
+	picture *spread.Picture[peerNotes, roleNotes]
+	plan    spread.Plan
+	vacant  int // how many roles were dealt out
+	made    record.Instant
+	row     int  // how many plans were made so soon after one another
+	stale   bool // something of a role was written since
+	wrong   bool // other members may take its roles since
+	taken   bool // one that it deals out was claimed by another member than it says
+
+	changed record.Instant // since when members come and go
+	settled record.Instant // nothing moves before
+
+	moves    []spread.Move  // of our roles, to be made
+	giving   []*role        // that are being moved
+	again    record.Instant // when a move may be made that could not; Never: there is none
+	declined map[string]refusals
+}
+
+// spreading is our part in the roles that are spread over the members. (Spread, in guarantees.)
+type spreading struct {
+	groups   []*spreadGroup  // of which we have roles, in the order in which they came
+	promises spread.Promises // observer's scale
+	turned   bool            // some roles were turned away since we have no room
+}
+
+// refusals is how often a target has said no, and until when it is left out for that.
+type refusals struct {
+	times int
+	until record.Instant
+}
+
+// evacuation is the roles that we give away since our zone is drained, one after the other.
+type evacuation struct {
+	giving *role
+	next   set[*role]
+}
+
+// undelivered is a record of a role that we take part in, which the present watch has not delivered
+// yet.
+type undelivered struct {
+	revision uint64
+	role     *RoleView
+}
+
+// peerNotes is what the machine has under way for a peer's records.
+type peerNotes struct {
+	queued    bool
+	inflight  bool // a kill, or the removal of a dead member's record
+	suspected bool // its time is up, as far as a late watch tells
+	reaped    bool // the refused write was of the member record; else of the lease
+	retry     retry
+	stood     uint64         // what a refused write expected
+	woken     record.Instant // not told before that it follows in a role; holder's scale
+}
+
+// explained reports whether the watch has shown since why the last write to the records of p was
+// refused.
+func explained(p *PeerView) bool {
+	stands := p.Revision
+	if p.Notes.reaped {
+		stands = p.MemberRevision
+	}
+	return p.Notes.retry.refused && p.Notes.stood != stands
+}
+
+// The view of a machine, which keeps its own notes beside each peer and role: so ten thousand roles
+// cost one object each.
+type (
+	View     = view.View[peerNotes, roleNotes]
+	PeerView = view.Peer[peerNotes, roleNotes]
+	RoleView = view.Role[peerNotes, roleNotes]
+	News     = view.News[peerNotes, roleNotes]
+)
+
+// NewView returns an empty view of a bucket with that L_max.
+func NewView(maxTTL time.Duration) *View { return view.New[peerNotes, roleNotes](maxTTL) }
+
+// set is a set that is walked in an order which depends on nothing but the history of the machine,
+// so that a simulation with one seed is one schedule.
+type set[T comparable] struct {
+	list  []T
+	place map[T]int
+}
+
+func (s *set[T]) add(r T) {
+	if s.has(r) {
 		return
 	}
-	if m.phase != open || m.cfg.Class != record.Candidate {
-		if r != nil && r.term != nil {
-			m.reconcileTerm(r)
-		}
-		m.forget(r)
+	if s.place == nil {
+		s.place = map[T]int{}
+	}
+	s.place[r] = len(s.list)
+	s.list = append(s.list, r)
+}
+
+func (s *set[T]) remove(r T) {
+	i, ok := s.place[r]
+	if !ok {
 		return
 	}
-	if m.outlived(rv) {
-		return
-	}
-	if r != nil {
-		r.unplaced = r.unplaced && !rv.Held()
-		m.advertise(r, r.eligible(m.now.Observer) && !m.closing.asked)
-		if r.coolUntil > m.now.Observer {
-			m.wakeRole(rv, r.coolUntil)
-		}
-		if r.claim != nil {
-			m.reconcileClaim(r)
-		}
-		if r.term != nil {
-			m.reconcileTerm(r)
-		}
-	}
-	if r == nil || r.claim == nil && r.term == nil {
-		switch {
-		case m.names(rv):
-			m.sweep(rv)
-		case r != nil:
-			m.tryClaim(r)
-			m.keepVacancy(r)
-		default:
-			m.giveUpForDead(rv)
-		}
-	}
-	m.forget(r)
+	last := len(s.list) - 1
+	s.list[i] = s.list[last]
+	s.place[s.list[i]] = i
+	var none T
+	s.list[last] = none
+	s.list = s.list[:last]
+	delete(s.place, r)
 }
 
-// outlast takes in that the marker of a removed role has left, which no watch tells, so that a
-// claim expects what stands there.
-func (m *Machine) outlast(rv *RoleView) {
-	due, removed := m.view.MarkerLeaves(rv)
-	switch {
-	case !removed || rv.Notes.mine == nil || rv.Notes.inflight || rv.Notes.mine.claim != nil:
-	case m.now.Observer < due:
-		m.wakeRole(rv, due)
-	default:
-		m.view.MarkerLeft(m.now.Observer, rv, &m.news)
-	}
+func (s *set[T]) has(r T) bool {
+	_, ok := s.place[r]
+	return ok
 }
 
-// forgetRole drops a role of which nothing is under way here and nothing stands in the bucket, or
-// looks at it again when it may.
-func (m *Machine) forgetRole(rv *RoleView) bool {
-	due, ok := m.view.ForgetAt(rv)
-	switch {
-	case !ok || rv.Notes.inflight || rv.Notes.queuing:
-		return false
-	case m.now.Observer < due:
-		m.wakeRole(rv, due)
-		return false
-	}
-	m.view.ForgetRole(rv)
-	return true
-}
+func (s *set[T]) len() int { return len(s.list) }
 
-// outlived ends our session when the record of a role names a later one of ours: another process of
-// our name has that, or the store has lost what was written of it. Then nobody would ever claim the
-// role, and our next session is later still.
-func (m *Machine) outlived(rv *RoleView) bool {
-	switch {
-	case !rv.Held() || rv.Role.Holder() != m.self.Peer || rv.Role.Session <= m.lease.number:
-		return false
-	case m.view.Last() < rv.Role.Session:
-		m.wakeRole(rv, m.now.Observer.Add(m.cfg.Heartbeat))
-		return false
-	}
-	m.lose("the role " + rv.Name + " is held by a later session of ours")
-	return true
-}
-
-// wakeRole makes sure that a role is looked at again at t.
-func (m *Machine) wakeRole(rv *RoleView, t record.Instant) {
-	if t < rv.Alarm.At {
-		m.rolesDue.Set(rv, t)
-	}
-}
-
-// names reports whether a role's record says that our present session holds it.
-func (m *Machine) names(rv *RoleView) bool {
-	return m.phase == open && rv.Held() && rv.Role.Holder() == m.self.Peer && rv.Role.Session == m.lease.number
-}
-
-// forget drops a role that we have left once nothing of it is under way.
-func (m *Machine) forget(r *role) {
-	if r == nil || r.leaving == nil || r.term != nil || r.claim != nil || r.Notes.inflight {
-		return
-	}
-	if r.leaving.vacate && m.names(r.RoleView) {
-		return
-	}
-	if m.names(r.RoleView) {
-		m.keptRoles.add(r)
-	} else {
-		m.keptRoles.remove(r)
-		r.Notes.mine = nil
-		m.letGo(r.condition)
-	}
-	m.wanting.remove(r)
-	if r.leaving.command != 0 {
-		m.emit(Done{ID: r.leaving.command, Successor: m.successor(r.RoleView)})
-		r.leaving.command = 0
-	}
-}
-
-func (p Pause) apply(m *Machine) { m.setPaused(p.ID, p.Role, true) }
-
-func (r Resume) apply(m *Machine) { m.setPaused(r.ID, r.Role, false) }
-
-func (m *Machine) setPaused(id CommandID, name string, paused bool) {
-	r := m.part(name)
-	if r == nil || r.leaving != nil {
-		m.emit(Done{ID: id, Err: ErrUnknownRole})
-		return
-	}
-	if r.paused = paused; !paused {
-		r.coolUntil, r.failures = 0, 0
-	}
-	if r.term != nil && r.term.leading() && paused {
-		m.endTerm(r, SteppedDown, "")
-	}
-	m.touchRole(r.RoleView)
-	m.emit(Done{ID: id})
-}
-
-func (h Health) apply(m *Machine) {
-	r := m.part(h.Role)
-	if r == nil || r.unhealthy == !h.Healthy {
-		return
-	}
-	r.unhealthy = !h.Healthy
-	if r.term != nil && r.term.leading() && r.unhealthy {
-		m.endTerm(r, Unhealthy, "")
-	}
-	m.touchRole(r.RoleView)
-}
-
-const maxDoublings = 5
-
-// coolDown keeps us from claiming a role again too soon; it doubles with every failure in a row, up
-// to 32 times.
-func (m *Machine) coolDown(r *role, failed bool) {
-	n := 0
-	if failed {
-		if m.now.Observer.Sub(r.term.began) > m.cfg.CoolDown<<min(r.failures, maxDoublings) {
-			r.failures = 0 // it has worked for longer than it was kept away
-		}
-		n = int(min(r.failures, maxDoublings))
-		r.failures++
-	}
-	r.coolUntil = m.now.Observer.Add(m.cfg.CoolDown << n)
+// clear empties the set and returns what was in it.
+func (s *set[T]) clear() []T {
+	list := s.list
+	*s = set[T]{}
+	return list
 }

@@ -9,42 +9,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// spreading is our part in the roles that are spread over the members. (Spread, in guarantees.)
-type spreading struct {
-	groups   []*spreadGroup  // of which we have roles, in the order in which they came
-	promises spread.Promises // observer's scale
-	turned   bool            // some roles were turned away since we have no room
-}
-
-// spreadGroup is the roles among which the loads are even, and our plan of them. A plan is replaced
-// when its members have changed. While nothing but its moves and claims is carried out it stays
-// right, so that is looked at no more than once in a heartbeat.
-type spreadGroup struct {
-	name    string
-	picture *spread.Picture[peerNotes, roleNotes]
-	plan    spread.Plan
-	vacant  int // how many roles were dealt out
-	made    record.Instant
-	row     int  // how many plans were made so soon after one another
-	stale   bool // something of a role was written since
-	wrong   bool // other members may take its roles since
-	taken   bool // one that it deals out was claimed by another member than it says
-
-	changed record.Instant // since when members come and go
-	settled record.Instant // nothing moves before
-
-	moves    []spread.Move  // of our roles, to be made
-	giving   []*role        // that are being moved
-	again    record.Instant // when a move may be made that could not; Never: there is none
-	declined map[string]refusals
-}
-
-// refusals is how often a target has said no, and until when it is left out for that.
-type refusals struct {
-	times int
-	until record.Instant
-}
-
 // groupOf is the group of that name, made on first mention.
 func (m *Machine) groupOf(name string) *spreadGroup {
 	for _, g := range m.spread.groups {

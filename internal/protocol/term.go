@@ -3,41 +3,7 @@ package protocol
 import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
-	"github.com/rolemanager/rolemanager/internal/protocol/zone"
 )
-
-// term is one period of leadership, from winning the role to the moment it is given away. It ends
-// in this order: trust (the machine and, by EndTerm, everybody who asks), the work and its
-// callbacks (Drained), the record (vacate).
-type term struct {
-	id      uint64 // the epoch it began with, by which the driver knows it
-	epoch   uint64
-	token   string
-	session uint64
-	under   uint64         // the term that it depends on, 0: none
-	began   record.Instant // observer's scale
-
-	cause   Cause // set: trust has ended
-	ended   record.Instant
-	drained bool
-	stuck   bool // told of as stuck
-	given   bool // the record is another's, or a dead session's: nothing is left to give away
-	evicted bool // by force
-	next    string
-	asked   record.Instant // when it was asked last whether it takes the role
-	agreed  uint64         // the session in which it has agreed
-	version uint64         // of the member record that must stand before the role is given away
-
-	rotateAt record.Instant
-	rotating string // the token of a rotation whose outcome is open
-
-	rotatingSince record.Instant // observer's scale
-	handover      handover
-	present       zone.Present // the candidates of better tiers
-	waiting       []CommandID  // told when it is over
-}
-
-func (t *term) leading() bool { return t.cause == 0 }
 
 // beginTerm makes us the leader: our claim stands at the revision of the record, which is the
 // epoch.
@@ -286,4 +252,20 @@ func (m *Machine) undrained() (names []string) {
 		}
 	}
 	return names
+}
+
+const maxDoublings = 5
+
+// coolDown keeps us from claiming a role again too soon; it doubles with every failure in a row, up
+// to 32 times.
+func (m *Machine) coolDown(r *role, failed bool) {
+	n := 0
+	if failed {
+		if m.now.Observer.Sub(r.term.began) > m.cfg.CoolDown<<min(r.failures, maxDoublings) {
+			r.failures = 0 // it has worked for longer than it was kept away
+		}
+		n = int(min(r.failures, maxDoublings))
+		r.failures++
+	}
+	r.coolUntil = m.now.Observer.Add(m.cfg.CoolDown << n)
 }

@@ -58,17 +58,6 @@ type cost struct {
 	at          record.Instant // observer's scale
 }
 
-const (
-	maxTogether  = 1000 // the bound of the server
-	fromTogether = 60   // fewer are never faster together
-	// Claims that go together are assumed to take so long before that was measured. It is twice the
-	// time that a file store took on an idle machine.
-	togetherCost = 20 * time.Millisecond
-	eachTogether = 20 * time.Microsecond
-
-	costMemory = time.Minute // what a store took longer ago says nothing
-)
-
 // enterClaim is enter for a claim. While claims are gathered to go together, there is a place with
 // them.
 func (m *Machine) enterClaim(r *role) bool {
@@ -120,8 +109,6 @@ func (m *Machine) paysTogether() int {
 	}
 	return n
 }
-
-func timesOf(n int) time.Duration { return time.Duration(n) }
 
 func (t *together) known(now record.Instant) bool {
 	return t.cost.claims > 0 && now < t.cost.at.Add(costMemory)

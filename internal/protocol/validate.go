@@ -6,26 +6,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// proof is the question whether a term is the present one, of all who asked before it was sent. A
-// heartbeat of the last interval proves that the session lives, and a write guarded by the role's
-// revision that the role is still ours. Nothing less proves leadership now, and however many ask,
-// there is one such write in flight for each role.
-type proof struct {
-	asking []question
-	role   string
-	term   uint64
-	epoch  uint64 // that guards the write
-	sent   bool
-	tries  int
-	after  record.Instant // not sent before; observer's scale
-}
-
-// question is one command that waits for a proof.
-type question struct {
-	command CommandID
-	asked   record.Instant // holder's scale
-}
-
 func (v Validate) apply(m *Machine) {
 	r, err := m.commanded(v.Role, 0)
 	if err == nil && v.Term != 0 && v.Term != r.term.id {

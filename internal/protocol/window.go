@@ -40,12 +40,6 @@ type window struct {
 	pace time.Duration // of a write among many in flight; 0: not measured
 }
 
-const (
-	firstWindow = 64
-	minWindow   = 8
-	maxWindow   = 1024
-)
-
 // enter takes a place for a write of rv; without one, rv is looked at again when it has come to its
 // turn.
 func (m *Machine) enter(rv *RoleView) bool { return m.enterOr(rv, false) }
@@ -145,3 +139,5 @@ func (m *Machine) refill() {
 		w.queue = nil
 	}
 }
+
+func timesOf(n int) time.Duration { return time.Duration(n) }

@@ -7,58 +7,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// purpose says what a write is for, and so which rule receives its outcome.
-type purpose uint8
-
-const (
-	forBeat purpose = iota + 1
-	forIdleBeat
-	forClose
-	forMember
-	forKill
-	forReap
-	forClaim
-	forVacate
-	forRotate
-	forProof
-	forFarewell
-)
-
-// pending is a write whose outcome is not known yet.
-type pending struct {
-	purpose purpose
-	entry   record.Entry // what stands at the key if it wins, but for the revision
-	expect  uint64       // the revision it replaces
-	stood   uint64       // the highest revision known of that key when it was sent
-	known   uint64       // and of any key: a write that wins at or below it proves that revisions went back
-	session uint64       // ours when it was sent; an outcome that outlives its session concerns the view only
-	at      record.Instant
-	beat    uint64
-	version uint64
-	among   int // role writes in flight when it was sent, itself included
-	peer    *PeerView
-	role    *RoleView
-	proof   *proof
-}
-
-// overNothing reports whether the condition of a write is that its key is absent. When such a write
-// has won, the watch alone says that it stands: the connection may have been made to another bucket
-// of this name since the condition was read, and there everything is absent. A revision, in
-// contrast, is not the same in two buckets.
-func (p *pending) overNothing() bool { return p.expect == 0 && p.purpose != forProof }
-
 // unshown notes a write that has won over nothing. If the watch does not show it within the wait,
 // there has to be a new watch.
 func (m *Machine) unshown(r *retry, shown bool, wait time.Duration) {
 	if *r = (retry{}); !shown {
 		r.after, r.refused = m.now.Observer.Add(wait), true
 	}
-}
-
-// untold is the notice of a win over nothing that the watch has not shown yet.
-type untold struct {
-	revision uint64
-	notice   Effect
 }
 
 // report tells of the outcome of a write. stands is the revision that its key has now. A win over
@@ -102,89 +56,6 @@ func (m *Machine) prepare(p *pending, w *Write, rec any) {
 	w.Expect = p.expect
 	p.at, p.session, p.known, p.among = m.now.Holder, m.lease.generation, m.view.Last(), m.window.inflight
 }
-
-func (w Written) apply(m *Machine) {
-	p, ok := m.writes[w.ID]
-	if !ok {
-		return
-	}
-	delete(m.writes, w.ID)
-	if p.role != nil {
-		m.leave(w.Outcome, w.Revision, m.elapsed(p))
-		if w.Outcome != record.Unknown {
-			m.window.paced(p.among, m.elapsed(p))
-		}
-	}
-	w.Denied = w.Denied && p.entry.Role.Reason == Abandoned
-	// everything else continues without a new member record, and with a role of others that stays
-	if w.Fault != nil && !w.Denied && !(w.TooLarge && p.purpose == forMember) {
-		m.fail(w.Fault)
-		return
-	}
-	switch w.Outcome {
-	case record.Won:
-		back := w.Revision <= p.known // revisions are of the whole bucket
-		if p.overNothing() {
-			if back { // so they went back, or this was another bucket: a watch of ours tells
-				m.below = append(m.below, w.Revision)
-				m.rebuild("a write over nothing won below what was known")
-			}
-			break
-		}
-		if back {
-			m.fail(ErrStoreRegressed)
-			return
-		}
-		p.entry.Revision = w.Revision
-		m.view.Merge(m.now.Observer, &p.entry, &m.news)
-		m.takeBackIfOvertaken(p.role, w.Revision)
-	case record.Refused:
-		m.view.Deny(&p.entry, p.expect)
-	}
-	mine := p.session == m.lease.generation
-	switch p.purpose {
-	case forBeat:
-		m.heartbeatDone(p, w, mine)
-	case forIdleBeat:
-		m.idleBeatDone(p, w, mine)
-	case forClose:
-		m.closeWritten(p, w, mine)
-	case forMember:
-		m.memberWritten(p, w, mine)
-	case forKill, forReap:
-		m.killWritten(p, w)
-	case forClaim:
-		m.claimWritten(p, w, mine)
-	case forVacate:
-		m.vacateWritten(p, w, mine)
-	case forRotate:
-		m.rotationWritten(p, w, mine)
-	case forProof:
-		m.probeWritten(p.proof, w)
-	case forFarewell:
-		m.farewellWritten(mine)
-	}
-}
-
-// standing is the revision a write must expect at a key, by what the view knows: a missing key is
-// absent to the server.
-func standing(form record.Form, revision uint64) uint64 {
-	if form == record.FormNone || form == record.FormMissing {
-		return 0
-	}
-	return revision
-}
-
-// retry paces the attempts at one thing, on the observer's scale.
-type retry struct {
-	after    record.Instant
-	failures int32
-	refused  bool   // the last outcome was a refusal that the view has not explained yet
-	late     uint64 // the watch was behind when it was to have explained it: not before it has come here
-	shown    uint64 // what the watch had delivered then; a watch that shows nothing more is not waited for
-}
-
-func (r *retry) waiting(now record.Instant) bool { return now < r.after }
 
 // unknown notes an attempt without an answer.
 func (m *Machine) unknown(r *retry, doing, role string) {
