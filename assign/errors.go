@@ -140,6 +140,9 @@ var (
 	// ErrHandlersStuck is the error of the event.Fault of a worker that shut down while handlers
 	// still ran, though their contexts had ended. It names their tasks and kinds.
 	ErrHandlersStuck = taskerr.ErrHandlersStuck
+	// ErrSuspect is the error of the event.Fault of a task whose worker was lost. It is reported
+	// before the task runs again, since it may take down the next worker too.
+	ErrSuspect = taskerr.ErrSuspect
 	// ErrWorkerPanicked is the error of the event.Fault of a worker that has panicked outside its
 	// handlers, with the stack. Its session ends at once, and its tasks go to other workers. The
 	// process takes tasks again after a pause: 1 s, doubled by each further panic up to 5 min.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -87,6 +88,16 @@ func TestPoisonTaskOfTheScheduler(t *testing.T) {
 		// The first scheduler had no reason to suspect anything; then each is counted.
 		if len(down) < 3 || len(down) > 4 {
 			t.Errorf("it took down %v, want 3, and one that was not counted at most", down)
+		}
+		told := 0
+		for _, n := range all {
+			told += n.count(func(e event.Event) bool {
+				f, ok := e.(event.Fault)
+				return ok && errors.Is(f.Err, assign.ErrSuspect) && strings.Contains(f.Doing, p.ID())
+			})
+		}
+		if told < 2 { // each but the last, of which it is dead, and one that was not counted
+			t.Errorf("it was told %d times that it is a suspect, after it took down %v", told, down)
 		}
 		q, err := assign.Submit(ctx, c, poison, "harmless")
 		if err != nil {

@@ -61,6 +61,10 @@ func (n *notices) notice(effect tasks.Effect) {
 			Meta: meta, Doing: "reach worker " + e.Instance, Role: n.cfg.Role, Attempts: e.Times,
 			Err: unreachedError(&e, n.work.Assign(e.Instance), n.work.Cancel(e.Instance), n.work.Sync(e.Instance)),
 		})
+	case tasks.Suspected:
+		n.emit(event.Fault{
+			Meta: meta, Doing: "run " + suspects(&e), Role: n.cfg.Role, Err: suspectError(&e), Attempts: 1,
+		})
 	case tasks.Refused:
 		n.emit(event.TaskFenced{Meta: meta, Namespace: ns, Op: e.Op})
 	}
@@ -74,6 +78,32 @@ func aheadError(e *tasks.Ahead) error {
 	}
 	return fmt.Errorf("assign: its record says %s, and the stream's clock %s: %s", e.Tick.Format(time.RFC3339),
 		e.Now.Format(time.RFC3339), what)
+}
+
+// suspects names the tasks that are suspected.
+func suspects(e *tasks.Suspected) string {
+	what := "task "
+	if e.N > 1 {
+		what = "tasks "
+	}
+	what += strings.Join(e.IDs, ", ")
+	if more := e.N - len(e.IDs); more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return what
+}
+
+// suspectError says why, and what is held against them.
+func suspectError(e *tasks.Suspected) error {
+	lost := e.Instance
+	if lost == "" {
+		lost = "its worker"
+	}
+	held := "none of them is to blame yet"
+	if e.N == 1 {
+		held = fmt.Sprintf("blame %d of %d, at which it is dead", e.Blame, e.Budget)
+	}
+	return fmt.Errorf("%w: %s was lost while it ran there (%s)", taskerr.ErrSuspect, lost, held)
 }
 
 // unreachedError says which worker messages do not reach, and what to do.

@@ -52,6 +52,9 @@ var ErrLimitsDiffer = errors.New(
 // ErrUnreachable is the fault of a scheduler that cannot reach a worker.
 var ErrUnreachable = errors.New("assign: the worker lives, and messages do not reach it: it is given nothing")
 
+// ErrSuspect is the fault of tasks that may have taken down their worker.
+var ErrSuspect = errors.New("assign: runs again as a suspect")
+
 // Errors that end a scheduler's term.
 var (
 	ErrFenced       = errors.New("assign: a later scheduler has taken over")

@@ -186,6 +186,14 @@ type (
 		Instance    string
 		Held, Times int
 	}
+	// Suspected says that N tasks, the first of which are IDs, run again as suspects: the worker was
+	// lost while it ran them. Instance is "" if it is not known. Blame is what was blamed on one of
+	// them at most, of a budget.
+	Suspected struct {
+		Instance         string
+		IDs              []string
+		N, Blame, Budget int
+	}
 	// Refused says that the server refused a write of ours: op.
 	Refused struct{ Op string }
 	// TaskChanged says where a watched task is now, or any task while all of them are watched.
@@ -252,6 +260,7 @@ func (Assign) effect()          {}
 func (Sync) effect()            {}
 func (Stop) effect()            {}
 func (Unanswered) effect()      {}
+func (Suspected) effect()       {}
 func (Unreached) effect()       {}
 func (Settle) effect()          {}
 func (Fenced) effect()          {}

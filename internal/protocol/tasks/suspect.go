@@ -67,6 +67,7 @@ func (s *Scheduler) lose(l *loss) {
 	if len(l.list) == 0 {
 		return
 	}
+	defer s.tellSuspects(l)
 	alone := l.alone && len(l.list) == 1
 	accused := slices.DeleteFunc(slices.Clone(l.list), func(x lostTask) bool { return !x.suspect })
 	if len(accused) == 0 {
@@ -91,6 +92,30 @@ func (s *Scheduler) lose(l *loss) {
 	}
 	for _, x := range accused[half:] {
 		s.suspect(x, l.group(1), s.cfg.AnswerTime)
+	}
+}
+
+// fewSuspects is how many suspects are told of by name.
+const fewSuspects = 3
+
+// tellSuspects tells of the tasks that a loss leaves suspected, before any of them is handed out
+// again: they may take down the next worker too.
+func (s *Scheduler) tellSuspects(l *loss) {
+	told := Suspected{Instance: l.instance}
+	for _, x := range l.list {
+		now := s.suspects[x.t.id()]
+		if now.group == 0 || now.group>>2 != l.id {
+			continue
+		}
+		if told.N++; len(told.IDs) < fewSuspects {
+			told.IDs = append(told.IDs, x.t.id())
+		}
+		if now.blame >= told.Blame {
+			told.Blame, told.Budget = now.blame, s.budget(x.t)
+		}
+	}
+	if told.N > 0 {
+		s.emit(told)
 	}
 }
 
