@@ -124,7 +124,9 @@ func (a *Assigner) submitter(ctx context.Context) (*client.Client, error) {
 		return nil, ErrNoClient
 	}
 	client, _, err := a.present(ctx, false)
-	if err != nil && ctx.Err() != nil {
+	if why := bridge.Unopened(a.session); err != nil && ctx.Err() != nil && why != nil {
+		return nil, fmt.Errorf("assign: the session is not open yet: %w: %w", why, err)
+	} else if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf(
 			"assign: the session is not open yet (is Manager.Run running, or was Session.Open called?): %w", err)
 	}

@@ -188,7 +188,7 @@ func treat(p *record.Policy, in string, opts []KindOption) {
 }
 
 // NewKind makes a kind. It panics where [MakeKind] returns an error, because kinds are made when a
-// program starts.
+// program starts; the panic says which name or option is not valid.
 func NewKind[In, Out any](name string, opts ...KindOption) Kind[In, Out] {
 	k, err := MakeKind[In, Out](name, opts...)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
@@ -56,6 +58,35 @@ func TestOneAssignerOfANamespace(t *testing.T) {
 	if _, err := assign.New(s, cfg); err != nil {
 		t.Errorf("of another namespace: %v", err)
 	}
+}
+
+// TestSubmitWithoutServer: a submission that ends before the session has opened names the server
+// that does not answer.
+func TestSubmitWithoutServer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		link := s.Link()
+		nc := natstest.Connect(t, s, append(link.Options(), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1),
+			nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))...)
+		link.Cut()
+		natstest.Eventually(t, "the connection is lost", time.Minute, func() (bool, string) {
+			return nc.IsReconnecting(), nc.Status().String()
+		})
+		session := unopenedSession(t)
+		a, err := assign.New(session, assign.Config{Namespace: testNS, Role: testRole})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		opened := make(chan error, 1)
+		go func() { opened <- session.Open(ctx, nc) }()
+		_, err = assign.Submit(ctx, a, assign.NewKind[string, string]("k"), "")
+		var away *election.NotConnectedError
+		if !errors.As(err, &away) || len(away.Servers) != 1 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("submit: %v", err)
+		}
+		<-opened
+	})
 }
 
 // TestSecondAssignerOfALiveSession: it is refused after the first lease too, and the first one

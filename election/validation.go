@@ -101,9 +101,10 @@ func (c SessionConfig) Validate() error {
 		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
 	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v",
 		c.SafetyMargin, c.TTL/5)
-	f.check(c.TTL-c.SafetyMargin >= 2*c.HeartbeatInterval, "SafetyMargin",
+	most := c.TTL - 2*c.HeartbeatInterval // not above 0: the heartbeat is to blame, which was told
+	f.check(most <= 0 || c.SafetyMargin <= most, "SafetyMargin",
 		"TTL %v − margin %v leaves fewer than two heartbeats of %v before the deadline: use at most %v",
-		c.TTL, c.SafetyMargin, c.HeartbeatInterval, c.TTL-2*c.HeartbeatInterval)
+		c.TTL, c.SafetyMargin, c.HeartbeatInterval, most)
 	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
 		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
 	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)

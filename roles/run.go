@@ -40,7 +40,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	err = m.session.Open(ctx, nc)
 	if why := refusal(); err != nil && why != nil {
-		err = fmt.Errorf("%w: %w", err, why)
+		err = fmt.Errorf("roles: the NATS servers refuse the credentials: %w: set them in Config.NATSOptions, such as "+
+			"nats.UserInfo or nats.UserCredentials (%w)", why, err)
 	} else if err == nil {
 		err = m.lead(ctx)
 	} else if ctx.Err() != nil {
@@ -107,6 +108,9 @@ func (m *Manager) lead(ctx context.Context) error {
 func (m *Manager) explain(nc *nats.Conn, err error) error {
 	if m.cfg.Conn == nil && nc.IsClosed() && nc.LastError() != nil {
 		return fmt.Errorf("%w: %w", err, nc.LastError())
+	}
+	if errors.Is(err, election.ErrPermission) { // the server names one subject at a time
+		return fmt.Errorf("%w; docs/reference/permissions.md has all that a process needs", err)
 	}
 	return err
 }

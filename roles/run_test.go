@@ -267,7 +267,7 @@ func TestWrongPassword(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := start(t, s, "a", one(newWork().role("r")),
 			func(c *roles.Config) { c.NATSOptions = append(c.NATSOptions, nats.UserInfo("a", "wrong")) })
-		if err := a.result(); !errors.Is(err, nats.ErrAuthorization) {
+		if err := a.result(); !errors.Is(err, nats.ErrAuthorization) || !strings.Contains(err.Error(), "Config.NATSOptions") {
 			t.Errorf("Run returned %v", err)
 		}
 	}, func(o *natsrun.Options) {

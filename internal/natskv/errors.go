@@ -111,7 +111,11 @@ func (e *PermissionError) Error() string {
 	if e.Subscribe {
 		verb = "subscribe to"
 	}
-	return fmt.Sprintf("permission denied: this user may not %s %q", verb, e.Subject)
+	text := fmt.Sprintf("permission denied: this user may not %s %q", verb, e.Subject)
+	if e.Subscribe && strings.HasPrefix(e.Subject, nats.InboxPrefix) {
+		text += ": connect with nats.CustomInboxPrefix and the prefix that this user may use, such as _INBOX_<user>"
+	}
+	return text
 }
 
 func (e *PermissionError) Is(target error) bool { return target == nats.ErrPermissionViolation }

@@ -151,7 +151,7 @@ type attemptBounds struct {
 func (b attemptBounds) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case b.timeout > 0 && (b.left <= 0 || b.timeout < b.left):
-		return context.WithTimeoutCause(ctx, b.timeout, taskerr.ErrTimeout)
+		return context.WithTimeoutCause(ctx, b.timeout, fmt.Errorf("%w of %v", taskerr.ErrTimeout, b.timeout))
 	case b.left > 0:
 		return context.WithTimeoutCause(ctx, b.left, taskerr.ErrStoppedByDeadline)
 	default:
