@@ -21,7 +21,8 @@ type handover struct {
 	Role      string  `json:"role"`
 	From      string  `json:"from"`
 	FromEpoch uint64  `json:"from_epoch"`
-	To        string  `json:"to"` // "" if nobody took the role in time
+	To        string  `json:"to"`                      // "" if nobody took the role in time
+	Back      string  `json:"taken_back_by,omitempty"` // who takes it over from that one after a cool-down
 	Epoch     uint64  `json:"epoch,omitempty"`
 	Gap       float64 `json:"gap_seconds,omitempty"` // without a leader, by the server's clock
 	Forced    bool    `json:"forced,omitempty"`
@@ -66,14 +67,47 @@ func (t *steerer) result(ctx context.Context, forced bool) error {
 				h.Role, h.Role))
 		}
 	}
+	back, takes := takesBack(&t.before, h.To)
+	h.Back = back.Instance
 	if err := t.print(h, vacated); err != nil {
 		return err
+	}
+	if takes && t.a.Format != "json" {
+		t.a.Say("%s", takenBack(&t.before, back))
 	}
 	if t.target != "" && h.To != t.target {
 		return fmt.Errorf("%s did not take %s in time, so %s leads it: check %s (rolectl inspect %s)", t.target, h.Role, h.To,
 			t.target, h.Role)
 	}
 	return nil
+}
+
+// takesBack is who takes the role over from its next leader: a candidate of the same tier with a
+// higher priority and AllowPriorityTakeover, such as the leader that is told to give the role up.
+func takesBack(before *election.RoleInfo, next string) (c election.Candidate, ok bool) {
+	of := func(instance string) (c election.Candidate, ok bool) {
+		i := slices.IndexFunc(before.Candidates, func(c election.Candidate) bool { return c.Instance == instance })
+		if i < 0 {
+			return c, false
+		}
+		return before.Candidates[i], true
+	}
+	leads, ok := of(next)
+	if !ok {
+		return c, false
+	}
+	for _, c := range before.Candidates {
+		if c.Takeover && c.Tier == leads.Tier && c.Priority > leads.Priority {
+			return c, true
+		}
+	}
+	return c, false
+}
+
+// takenBack says who takes the role back, and how that is avoided.
+func takenBack(before *election.RoleInfo, c election.Candidate) string {
+	return fmt.Sprintf("%s takes %s back after its cool-down: it has priority %d and AllowPriorityTakeover; "+
+		"rolectl pause %[2]s %[1]s keeps it out", c.Instance, before.Role, c.Priority)
 }
 
 // contended reports whether an instance other than the former leader would take the role.

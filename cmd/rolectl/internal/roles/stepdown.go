@@ -23,7 +23,8 @@ func StepDown(a *cli.App) *cobra.Command {
 for the drain, unless --wait is given: the same instance may lead again after its cool-down.
 
 The leader stops its work, waits until the work has returned, and vacates the role. It does not contend for the role during
-its cool-down. The request names the epoch that you were shown (or --epoch): if another instance leads by then, nothing
+its cool-down. After that it takes the role back if it has a higher priority and AllowPriorityTakeover: "rolectl pause" keeps it
+out. The request names the epoch that you were shown (or --epoch): if another instance leads by then, nothing
 happens.
 
 --force does not ask the leader, and does not wait for its work: it writes the role's record. The work stops when the leader
@@ -52,6 +53,9 @@ leader that does not answer or whose work does not return. It needs the permissi
 			}
 			question := fmt.Sprintf("%s leads %s at epoch %d; next in line is %s. Step it down?", b.Leader, b.Role,
 				b.Epoch, next)
+			if back, takes := takesBack(&b, b.Successor); takes {
+				question = takenBack(&b, back) + ". " + question
+			}
 			if force {
 				question = fmt.Sprintf(
 					"%s leads %s at epoch %d. Evict it? Its work is not waited for: the work may continue until the lease runs out, "+

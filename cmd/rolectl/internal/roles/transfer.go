@@ -39,8 +39,11 @@ for the instance.`,
 			if !slices.ContainsFunc(b.Candidates, func(c election.Candidate) bool { return c.Instance == target }) {
 				return notCandidate(b, target)
 			}
-			if err := cli.Confirm(cmd.Context(), o.yes, fmt.Sprintf("%s leads %s at epoch %d. Hand it to %s?", b.Leader, b.Role,
-				b.Epoch, target)); err != nil {
+			question := fmt.Sprintf("%s leads %s at epoch %d. Hand it to %s?", b.Leader, b.Role, b.Epoch, target)
+			if back, takes := takesBack(&b, target); takes {
+				question = takenBack(&b, back) + ". " + question
+			}
+			if err := cli.Confirm(cmd.Context(), o.yes, question); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.wait)
