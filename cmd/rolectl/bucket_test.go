@@ -33,7 +33,7 @@ func TestBucket(t *testing.T) {
 		code int
 		says string
 	}{
-		{"bucket create roles", 0, "bucket roles exists and is fit"},
+		{"bucket create roles", 0, "bucket roles is created"},
 		{"bucket create roles", 0, "bucket roles exists and is fit"},
 		{
 			"bucket create roles --replicas 3", 0,
@@ -43,7 +43,14 @@ func TestBucket(t *testing.T) {
 		{"bucket create long --max-ttl 10m --storage memory", 0, "TTL at most 10m0s"},
 		{"bucket check roles", 0, "bucket roles is fit"},
 		{"bucket check roles --fix", 0, "bucket roles is fit"},
-		{"bucket check missing", 1, "rolectl bucket create missing"},
+		{"bucket check missing", 1, `rolectl bucket create missing"; buckets there: long, mend, plain, roles`},
+		{"bucket ls", 0, "roles   fit"},
+		{"bucket ls --others", 0, "plain   unfit"},
+		{"tasks ls", 2, "the namespace is missing"},
+		{"tasks create jobs", 0, "namespace jobs is created"},
+		{"tasks ls", 2, "the namespace is missing: give --namespace, or set TASKS_NAMESPACE; namespaces there: jobs"},
+		{"tasks ls -n nope", 1, "; namespaces there: jobs"},
+		{"tasks namespaces", 0, "jobs"},
 		{"bucket check plain", 1, `converted: create another one with "rolectl bucket create NAME"`},
 		{"bucket check plain --fix", 1, `converted: create another one with "rolectl bucket create NAME"`},
 		{"bucket check mend", 1, "rolectl bucket check mend --fix"},

@@ -72,6 +72,7 @@ func run(ctx context.Context, args []string) int {
 	cmd := root(&a)
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
+	others := a.Others(ctx, err)
 	a.Disconnect()
 	if a.Unread.Load() || cli.OutputClosed(err) {
 		return cli.ExitUnread
@@ -82,7 +83,7 @@ func run(ctx context.Context, args []string) int {
 	if !a.Begun { // cobra refused the command line, and nothing was done
 		err = cli.UsageError(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	code, text := exitCode(ctx, cmd, err), cli.Plain(err)
+	code, text := exitCode(ctx, cmd, err), cli.Plain(err)+others
 	if code == cli.ExitUsage || code == cli.ExitConnection { // it may consist of several errors
 		text = wording.OneLine(text)
 	}

@@ -13,9 +13,9 @@ import (
 
 // Command is the command "rolectl bucket".
 func Command(a *cli.App) *cobra.Command {
-	cmd := cli.Group("bucket", "Create, check, adopt, restore and move the bucket of the roles")
+	cmd := cli.Group("bucket", "List, create, check, adopt, restore and move buckets of roles")
 	cmd.AddCommand(createCommand(a), checkCommand(a), idCommand(a), adoptCommand(a), restoreCommand(a),
-		moveCommand(a))
+		moveCommand(a), listCommand(a))
 	return cmd
 }
 
@@ -24,6 +24,7 @@ type bucketDocument struct {
 	show.Document
 	Bucket   string   `json:"bucket"`
 	Fit      bool     `json:"fit"`
+	Created  bool     `json:"created,omitempty"` // by this command
 	Replicas int      `json:"replicas,omitempty"`
 	MaxTTL   float64  `json:"max_ttl_seconds,omitempty"`
 	Faults   []string `json:"faults,omitempty"`

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,6 +45,7 @@ func createCommand(a *cli.App) *cobra.Command {
 				})
 			}
 			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				_, missing := a.Reach().Inspect(ctx, nc, args[0])
 				b, err := natskv.Create(ctx, nc, cfg)
 				if err != nil {
 					return cli.BucketError(cli.PlacementError(err, replicas))
@@ -56,8 +58,12 @@ func createCommand(a *cli.App) *cobra.Command {
 					a.Say("bucket %s exists with a TTL of at most %v and is not changed: create another bucket for %v", b.Name(),
 						b.MaxTTL(), maxTTL)
 				}
-				return printBucket(a, describe(b), fmt.Sprintf("bucket %s exists and is fit: replicas %d, TTL at most %v", b.Name(),
-					b.Replicas(), b.MaxTTL()))
+				d, is := describe(b), "exists and is fit"
+				if d.Created = errors.Is(missing, natskv.ErrBucketNotFound); d.Created {
+					is = "is created"
+				}
+				return printBucket(a, d, fmt.Sprintf("bucket %s %s: replicas %d, TTL at most %v", b.Name(), is, b.Replicas(),
+					b.MaxTTL()))
 			})
 		},
 	}

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -56,6 +57,8 @@ with StreamAutoCreate create both by themselves.`,
 				return dryrun.Print(t.App, cmd, cfg.Namespace, stream, store)
 			}
 			return t.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
+				names, err := cli.StreamNames(ctx, nc, t.Reach(), inventory.TaskStreamPrefix)
+				existed := err != nil || slices.Contains(names, cfg.Namespace) // without the right to look it is as before
 				for _, create := range []dryrun.Creation{stream, store} {
 					if err := create(ctx, nc); err != nil {
 						return exitFor(cli.PlacementError(err, replicas))
@@ -64,7 +67,7 @@ with StreamAutoCreate create both by themselves.`,
 				if cmd.Flags().Changed("large-retention") && objects.Retention != keep {
 					t.Say("object store %s exists, keeps outputs for %v, and is not changed", objects.Name, objects.Retention)
 				}
-				return t.printNamespace(ctx, nc, cfg.Namespace, objects, changed(cmd, "replicas", replicas))
+				return t.printNamespace(ctx, nc, cfg.Namespace, objects, changed(cmd, "replicas", replicas), !existed)
 			})
 		},
 	}
@@ -95,7 +98,7 @@ func changed(cmd *cobra.Command, flag string, value int) int {
 // printNamespace prints how a namespace is kept, with a note if its replicas differ from the
 // requested ones (0: none requested).
 func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace string, o assign.Objects,
-	replicas int,
+	replicas int, created bool,
 ) error {
 	js, err := t.Reach().JetStream(nc)
 	if err != nil {
@@ -125,9 +128,10 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 			Replicas  int        `json:"replicas"`
 			Storage   string     `json:"storage"`
 			Objects   objectsDoc `json:"objects"`
+			Created   bool       `json:"created,omitempty"` // by this command
 		}{
 			show.Of("namespace"), namespace, how.Name, how.Replicas, storageName(how.Storage),
-			objectsDoc{o.Name, show.Seconds(o.Retention), o.Replicas, storageName(o.Storage)},
+			objectsDoc{o.Name, show.Seconds(o.Retention), o.Replicas, storageName(o.Storage)}, created,
 		})
 	case "name":
 		_, err = fmt.Fprintln(p.W, namespace)
@@ -136,10 +140,14 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 		if o.Retention > 0 {
 			kept = "for " + wording.Age(o.Retention)
 		}
+		is := "exists and is fit"
+		if created {
+			is = "is created"
+		}
 		_, err = fmt.Fprintf(p.W,
-			"namespace %s exists and is fit: stream %s, replicas %d, %s storage\n"+
+			"namespace %s %s: stream %s, replicas %d, %s storage\n"+
 				"outputs above 64 KiB: object store %s, replicas %d, %s storage, kept %s\n",
-			namespace, how.Name, how.Replicas, storageName(how.Storage), o.Name, o.Replicas, storageName(o.Storage), kept)
+			namespace, is, how.Name, how.Replicas, storageName(how.Storage), o.Name, o.Replicas, storageName(o.Storage), kept)
 	}
 	return err
 }

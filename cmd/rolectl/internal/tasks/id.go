@@ -33,7 +33,7 @@ func idCommand(t *scope) *cobra.Command {
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t.namespace == "" {
-				return errNoNamespace
+				return cli.ErrNoNamespace
 			}
 			return t.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				i, err := t.Reach().StreamIdentity(ctx, nc, inventory.TaskStreamPrefix+t.namespace)

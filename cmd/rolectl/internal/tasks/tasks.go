@@ -39,7 +39,7 @@ leads. The scheduler lists open tasks; tasks that have ended are read from the s
 		createCommand(t), idCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),
 		deleteCommand(t),
 		drainCommand(t), undrainCommand(t), pauseCommand(t), resumeCommand(t), limitsCommand(t),
-		overviewCommand(t), cronCommand(t), groupCommand(t), watchCommand(t),
+		overviewCommand(t), namespacesCommand(t), cronCommand(t), groupCommand(t), watchCommand(t),
 	)
 	cli.CompleteFlagBy(cmd, "namespace", t.completeNamespaces)
 	return cmd
@@ -52,14 +52,12 @@ func (t *scope) keyFlag(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("key-file") // the flag is there
 }
 
-var errNoNamespace = cli.UsageError(errors.New("the namespace is missing: give --namespace, or set TASKS_NAMESPACE"))
-
 // withClient runs a function with a client, within a time (0: --timeout; negative: no limit).
 func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 	run func(ctx context.Context, c *assign.Client) error,
 ) error {
 	if t.namespace == "" {
-		return errNoNamespace
+		return cli.ErrNoNamespace
 	}
 	nc, err := t.Connect()
 	if err != nil {
