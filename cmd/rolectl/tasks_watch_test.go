@@ -105,3 +105,19 @@ func TestTasksFollow(t *testing.T) {
 		t.Errorf("no such task: exit %d, %s", r.code, r.errors)
 	}
 }
+
+// TestNewestTasksFirst: by default --limit keeps the tasks that have ended first, and with --newest
+// the last ones, the newest one first.
+func TestNewestTasksFirst(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	for _, id := range []string{"t1", "t2", "t3"} {
+		w.ok("tasks", "submit", "double", "1", "--id", id, "--wait")
+	}
+	for args, want := range map[string]string{"--limit 1": "t1", "--limit 2 --newest": "t3 t2", "--newest": "t3 t2 t1"} {
+		r := w.ok(append([]string{"tasks", "ls", "-o", "name"}, strings.Fields(args)...)...)
+		if got := strings.Join(strings.Fields(r.out), " "); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type selection struct {
 	prefix  string
 	headers map[string]string
 	states  []string
+	known   []string // the states that there are
 }
 
 func (f *selection) flags(cmd *cobra.Command) {
@@ -43,6 +44,7 @@ func (f *selection) stateFlag(cmd *cobra.Command, of ...assign.State) {
 	for i, s := range of {
 		names[i] = string(s)
 	}
+	f.known = names
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "only tasks in these states: "+strings.Join(names, ", "))
 	cli.CompleteFlag(cmd, "state", names...)
 }
@@ -64,6 +66,11 @@ func (f *filter) flags(cmd *cobra.Command) {
 
 // options are the flags for a list, or for an operation on all of it.
 func (f *filter) options() (o assign.ListOptions, err error) {
+	for _, s := range f.states {
+		if !slices.Contains(f.known, s) {
+			return o, cli.UsageError(fmt.Errorf("--state %q: use %s", s, strings.Join(f.known, ", ")))
+		}
+	}
 	o = assign.ListOptions{States: f.wanted(), Kinds: f.kinds, Prefix: f.prefix, Headers: f.headers}
 	if o.Since, err = moment("since", f.since); err != nil {
 		return o, err

@@ -26,10 +26,14 @@ var (
 func listCommand(t *scope) *cobra.Command {
 	var only filter
 	var most int
+	var newest bool
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List tasks, the open ones first",
 		Long: `List tasks: first the open tasks, which the scheduler reports, then tasks that have ended and are still kept. Without a
-scheduler the command lists only tasks that have ended, and exits with 3.`,
+scheduler the command lists only tasks that have ended, and exits with 3.
+
+Those that have ended come in the order in which they ended, the oldest first, and --limit cuts the newest off. With --newest
+the list begins with the task that was submitted or has ended last. All tasks are read for that.`,
 		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead --since 24h --header tenant=a",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,6 +45,10 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 				return err
 			}
 			return t.withClient(cmd, 0, func(ctx context.Context, c *assign.Client) error {
+				listTasks := listTasks
+				if newest {
+					listTasks = newestTasks
+				}
 				found, more, err := listTasks(ctx, c, o, most)
 				var partly error
 				if errors.Is(err, assign.ErrNoScheduler) && len(o.States) == 0 {
@@ -59,7 +67,7 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 					return err
 				}
 				if more && t.Format != "json" {
-					t.Say("there are more tasks: see --limit, --state, --kind and --prefix")
+					t.Say("there are more tasks: see --limit, --newest, --state, --kind and --prefix")
 				}
 				return partly
 			})
@@ -68,6 +76,7 @@ scheduler the command lists only tasks that have ended, and exits with 3.`,
 	only.stateFlag(cmd, slices.Concat(openStates, endedStates)...)
 	only.flags(cmd)
 	cmd.Flags().IntVar(&most, "limit", 100, "maximum number of tasks")
+	cmd.Flags().BoolVar(&newest, "newest", false, "begin with the task that was submitted or has ended last")
 	return cmd
 }
 
@@ -92,6 +101,36 @@ func listTasks(ctx context.Context, c *assign.Client, o assign.ListOptions,
 	}
 }
 
+// newestTasks reads all pages, and keeps the newest tasks, the last one first.
+func newestTasks(ctx context.Context, c *assign.Client, o assign.ListOptions,
+	most int,
+) (found []assign.TaskStatus, more bool, err error) {
+	const page = 500
+	o.Limit = page
+	for o.Cursor = ""; ; {
+		p, err := assign.List(ctx, c, o)
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, p.Tasks...)
+		slices.SortStableFunc(found, func(a, b assign.TaskStatus) int { return since(b).Compare(since(a)) })
+		if len(found) > most {
+			found, more = slices.Delete(found, most, len(found)), true
+		}
+		if o.Cursor = p.Next; p.Next == "" {
+			return found, more, nil
+		}
+	}
+}
+
+// since is when a task has ended or, if it is open, was submitted.
+func since(s assign.TaskStatus) time.Time {
+	if s.State.Terminal() {
+		return s.Ended
+	}
+	return s.Submitted
+}
+
 func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Table {
 	if found == nil {
 		found = []assign.TaskStatus{}
@@ -109,13 +148,9 @@ func taskTable(namespace string, found []assign.TaskStatus, more bool) show.Tabl
 		}{show.Of("tasks"), namespace, found, more},
 	}
 	for _, s := range found {
-		since := s.Submitted
-		if s.State.Terminal() {
-			since = s.Ended
-		}
 		age, ran := "", ""
-		if !since.IsZero() {
-			age = wording.Age(max(time.Since(since), 0))
+		if at := since(s); !at.IsZero() {
+			age = wording.Age(max(time.Since(at), 0))
 		}
 		if s.Ran > 0 {
 			ran = wording.Age(s.Ran)
