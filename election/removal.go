@@ -148,7 +148,11 @@ func (o *Observer) write(ctx context.Context, w natskv.Write) (natskv.Result, er
 	select {
 	case r := <-answered:
 		if r.Outcome == natskv.Unknown {
-			return r, errors.Join(ErrUnproven, public(r.Err))
+			err := public(r.Err)
+			if errors.Is(err, ErrPermission) { // the server has not stored it
+				return r, err
+			}
+			return r, errors.Join(ErrUnproven, err)
 		}
 		return r, nil
 	case <-ctx.Done():

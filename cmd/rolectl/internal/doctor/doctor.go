@@ -102,8 +102,16 @@ type examination struct {
 	unseen  string
 	// toLeader is the round trip to the leader of the bucket.
 	toLeader time.Duration
+	// useless means that this server is too old, or has no JetStream.
+	useless bool
 	// lost means that the meta group of JetStream has no leader here.
 	lost bool
+}
+
+// unchecked adds that a check could not run, since this user may not ask for what it looks at.
+func (x *examination) unchecked(check, format string, args ...any) {
+	x.Add(findings.Unknown, check, "give this user what an observer that runs doctor has (docs/reference/permissions.md)",
+		format, args...)
 }
 
 // examine runs every check that can run. It returns an error if the server or the bucket cannot be
@@ -124,6 +132,9 @@ func examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
 	opening, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 	defer cancel()
 	x.server(opening)
+	if x.useless { // nothing that a further check would say is the fault, or its fix
+		return x.List, nil
+	}
 	x.clusters(opening)
 	if err := x.bucket(opening); err != nil {
 		return x.List, err

@@ -28,7 +28,8 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	case err == nil:
 		return x.Overview(namespace, &o, x.sealOf(ctx, namespace))
 	case errors.Is(err, cli.ErrDenied):
-		return "not checked: " + cli.Plain(err)
+		x.unchecked("tasks", "%s: not checked: %s", namespace, cli.Plain(err))
+		return ""
 	case errors.Is(err, assign.ErrNoScheduler):
 		return x.unscheduled(ctx, namespace, records)
 	case errors.Is(err, context.DeadlineExceeded):

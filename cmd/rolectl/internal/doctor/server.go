@@ -63,7 +63,9 @@ func (x *examination) server(ctx context.Context) {
 	if len(missing) > 0 {
 		x.OK("server", "not checked, because not reachable from here: %s", strings.Join(missing, ", "))
 	}
-	x.limits(ctx)
+	if x.useless = older(nc.ConnectedServerVersion(), 2, 12, 0); !x.useless {
+		x.limits(ctx)
+	}
 }
 
 // older reports whether a version is below another one. A text that is not a version is not older.
@@ -80,9 +82,10 @@ func (x *examination) limits(ctx context.Context) {
 	m, denied, err := inventory.AskServer(ctx, x.a.Conn, x.a.Reach().API("INFO"), nil)
 	switch {
 	case denied:
-		x.OK("limits", "not checked: this user may not publish to %s", x.a.Reach().API("INFO"))
+		x.unchecked("limits", "not checked: this user may not publish to %s", x.a.Reach().API("INFO"))
 		return
 	case errors.Is(err, nats.ErrNoResponders):
+		x.useless = true
 		x.Add(findings.Critical, "limits", "enable it with \"jetstream {}\" in the server's configuration",
 			"JetStream is off: no server answers for it")
 		return

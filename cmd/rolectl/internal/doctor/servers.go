@@ -11,6 +11,9 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 )
 
+// mayNot begins why nobody was asked, if that is for lack of permission.
+const mayNot = "this user may not publish to "
+
 // Questions that every server of a NATS system answers. An account may ask the first one about its
 // own connections. The second one is for users of the system account, and for accounts that import
 // it.
@@ -64,7 +67,7 @@ func asked(ctx context.Context, nc *nats.Conn, subject string) (all []systemServ
 	case len(all) > 0:
 		return all, ""
 	case denied:
-		return nil, "this user may not publish to " + subject
+		return nil, mayNot + subject
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, "no server answers this user at " + subject
 	case err != nil:

@@ -31,7 +31,13 @@ func (x *examination) tasks(ctx context.Context) {
 		Streams []string `json:"streams"`
 	}
 	var others []string
-	if inventory.AskJetStream(ctx, x.a.Conn, x.a.Reach().API("STREAM.NAMES"), nil, &page) == nil {
+	names := x.a.Reach().API("STREAM.NAMES")
+	err := inventory.AskJetStream(ctx, x.a.Conn, names, nil, &page)
+	if errors.Is(err, cli.ErrDenied) && !x.chosen {
+		x.unchecked("tasks",
+			"namespaces in which no member of bucket %s works are not known: this user may not publish to %s", x.a.Bucket, names)
+	}
+	if err == nil {
 		for _, stream := range page.Streams {
 			namespace, ok := strings.CutPrefix(stream, inventory.TaskStreamPrefix)
 			switch {
@@ -80,7 +86,7 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 		x.checkUsage("tasks", namespace+": bytes of the object store", "raise max_bytes (nats stream edit "+stream+")",
 			info.State.Bytes, info.Config.MaxBytes)
 	case errors.Is(err, cli.ErrDenied):
-		x.OK("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
+		x.unchecked("tasks", "%s: the object store was not checked: this user may not read stream %s", namespace, stream)
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		x.OK("tasks",
 			"%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks "+
@@ -99,7 +105,8 @@ func (x *examination) namespace(ctx context.Context, namespace string) (said str
 	var missing *jetstream.APIError
 	switch {
 	case errors.Is(err, cli.ErrDenied):
-		return "not checked: this user may not read stream " + stream, false
+		x.unchecked("tasks", "%s: not checked: this user may not read stream %s", namespace, stream)
+		return "", false
 	case errors.As(err, &missing) && missing.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		x.Add(findings.Critical, "tasks",
 			"rolectl tasks create "+namespace, "%s: members work there, and stream %s does not exist",

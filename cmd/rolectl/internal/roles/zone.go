@@ -2,6 +2,7 @@ package roles
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/user"
 	"slices"
@@ -152,7 +153,10 @@ func steering(cmd *cobra.Command, a *cli.App, do func(ctx context.Context, v *in
 		return err
 	}
 	defer v.Close()
-	return do(cmd.Context(), v)
+	if err = do(cmd.Context(), v); errors.Is(err, election.ErrPermission) {
+		err = fmt.Errorf("%w: an operator may do that (the user op of docs/reference/permissions.md)", err)
+	}
+	return err
 }
 
 // untilEmpty waits until nobody in a zone leads a role that somebody elsewhere could lead.
