@@ -51,7 +51,7 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 			}
 			if r, ok := s.Record(terms.key); ok {
 				d.Problem = r.Problem
-				d.Token = "redacted"
+				d.Token = redacted
 				if showToken {
 					d.Token = r.Role.Token
 				}
@@ -72,6 +72,12 @@ The token is a secret that resources trust: only --show-token shows it. Exit cod
 	cli.DurationFlag(cmd, &watchFor, "for", 0, 0, "watch for this long before answering, to see terms begin and end")
 	return cmd
 }
+
+// redacted stands for a token, and inSeconds is the form of times.
+const (
+	redacted  = "redacted"
+	inSeconds = "2006-01-02T15:04:05.000Z07:00"
+)
 
 // inspection is the JSON document of one role.
 type inspection struct {
@@ -112,6 +118,9 @@ func (d inspection) print(p show.Printer) error {
 		line("session", "%d, %s, TTL %s", d.Session, beat, wording.Age(d.TTL))
 		line("priority", "%d", d.Priority)
 		line("token", "%s", d.Token)
+		if d.Token == redacted {
+			line("", "(a secret that resources trust; --show-token shows it)")
+		}
 		line("public key", "%s", d.PublicKey)
 	} else {
 		nobody := "nobody: "
@@ -140,7 +149,7 @@ func (d inspection) print(p show.Printer) error {
 			notes = append(notes, "drained")
 		}
 		if c.Takeover {
-			notes = append(notes, "takes over")
+			notes = append(notes, "takes over from a lower priority")
 		}
 		if c.Instance == d.Leader {
 			notes = append(notes, "leads")
@@ -174,9 +183,9 @@ func (d inspection) print(p show.Printer) error {
 		}
 		until := "now"
 		if !t.Ended.IsZero() {
-			until = fmt.Sprintf("%s (%s)", t.Ended.Format(time.RFC3339Nano), t.Reason)
+			until = fmt.Sprintf("%s (%s)", t.Ended.Format(inSeconds), t.Reason)
 		}
-		line(name, "%d by %s, from %s until %s", t.Epoch, t.Leader, t.Began.Format(time.RFC3339Nano), until)
+		line(name, "%d by %s, from %s until %s", t.Epoch, t.Leader, t.Began.Format(inSeconds), until)
 	}
 	return w.Flush()
 }

@@ -75,6 +75,7 @@ func roleRow(d inventory.RoleState) show.Row {
 		ttl = wording.Age(d.TTL)
 	}
 	switch {
+	case d.Left(): // as the doctor sees it
 	case !d.Led():
 		r.Tone = show.Bad
 	case d.HeartbeatLate():

@@ -58,7 +58,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 			Name: k.Kind, Tone: toneOfKind(k),
 			Cells: []string{k.Kind, fmt.Sprint(k.Waiting), fmt.Sprint(k.Delayed), fmt.Sprint(k.Running), state, reasons(k)},
 			Wide: []string{
-				fmt.Sprint(k.Concurrency), fmt.Sprint(k.Rate), oldest(k.Oldest), percentiles(k.Waited), percentiles(k.Ran),
+				limit(k.Concurrency), limit(k.Rate), oldest(k.Oldest), percentiles(k.Waited), percentiles(k.Ran),
 				tenants(k),
 			},
 		})
@@ -95,7 +95,7 @@ func (t *scope) printOverview(o assign.Overview, all []hold) error {
 		workers.Rows = append(workers.Rows, show.Row{
 			Name: w.Instance, Tone: tone,
 			Cells: []string{w.Instance, fmt.Sprint(w.Load), fmt.Sprint(w.Slots), strings.Join(states, ", ")},
-			Wide:  []string{fmt.Sprint(w.Kinds), show.Pairs(w.Labels)},
+			Wide:  []string{strings.Join(w.Kinds, ", "), show.Pairs(w.Labels)},
 		})
 	}
 	if _, err := fmt.Fprintf(p.W, "%s %s, at epoch %d\n\n", wording.Clean(o.Scheduler), state, o.Epoch); err != nil {
