@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -63,6 +65,9 @@ func StreamNames(ctx context.Context, nc *nats.Conn, reach natskv.Reach, prefix 
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			names = append(names, rest)
 		}
+	}
+	if err := found.Err(); errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
+		return nil, natskv.ErrJetStreamOff
 	}
 	return names, found.Err()
 }

@@ -12,7 +12,9 @@ import (
 func TestTakesBack(t *testing.T) {
 	t.Parallel()
 	before := election.RoleInfo{Role: "r", Leader: "a", Candidates: []election.Candidate{
-		{Instance: "a", Priority: 10, Takeover: true}, {Instance: "b", Priority: 5}, {Instance: "c", Priority: 10},
+		{Instance: "a", Priority: 10, Takeover: true},
+		{Instance: "b", Priority: 5},
+		{Instance: "c", Priority: 10},
 		{Instance: "d", Tier: 1},
 	}}
 	for next, want := range map[string]string{"b": "a", "c": "", "d": "", "": "", "stranger": ""} {

@@ -131,7 +131,8 @@ func (t *scope) printNamespace(ctx context.Context, nc *nats.Conn, namespace str
 			Created   bool       `json:"created,omitempty"` // by this command
 		}{
 			show.Of("namespace"), namespace, how.Name, how.Replicas, storageName(how.Storage),
-			objectsDoc{o.Name, show.Seconds(o.Retention), o.Replicas, storageName(o.Storage)}, created,
+			objectsDoc{o.Name, show.Seconds(o.Retention), o.Replicas, storageName(o.Storage)},
+			created,
 		})
 	case "name":
 		_, err = fmt.Fprintln(p.W, namespace)
