@@ -179,11 +179,19 @@ func (m *Machine) lostDue(p *PeerView) record.Instant {
 	return due
 }
 
-// patience is how long a lease is waited for that cannot be read, or is gone.
+// patience is how long a lease is waited for that cannot be read, or is gone. The roles of its
+// session tell how long it may be trusted. Those of an earlier one tell nothing: a later one has
+// begun, so it has ended.
 func (m *Machine) patience(p *PeerView) time.Duration {
 	longest := p.LastTTL
+	latest := uint64(0)
 	for _, r := range p.Holds {
-		longest = max(longest, r.Role.TTL())
+		latest = max(latest, r.Role.Session)
+	}
+	for _, r := range p.Holds {
+		if r.Role.Session == latest {
+			longest = max(longest, r.Role.TTL())
+		}
 	}
 	return m.view.UnreadTTL(longest)
 }

@@ -53,6 +53,36 @@ func TestMissingIsWaitedFor(t *testing.T) {
 	}
 }
 
+// TestMissingLeaseOfALaterSession: a lease that is gone is waited for by its own lease time and by
+// that of the roles of its session. An earlier session of a longer one has ended, whatever it held.
+func TestMissingLeaseOfALaterSession(t *testing.T) {
+	const ttl, earlier = 3 * time.Second, 30 * time.Second
+	g := newRig(t, nil)
+	g.sees("c.role.old", heldBy("b", g.rev, earlier.Milliseconds()))
+	lease := record.Lease{V: 1, Session: g.rev + 1, Nonce: "x", TTLms: ttl.Milliseconds(), Beat: 1, State: record.Live}
+	g.sees("c.lease.b", lease)
+	g.sees("c.role.r", heldBy("b", lease.Session, ttl.Milliseconds()))
+	g.run(time.Second, nil)
+
+	g.step(WatchReset{})
+	for _, name := range []string{"old", "r"} {
+		r := g.m.View().Role(name)
+		g.step(Delivered{&record.Entry{
+			Kind: record.KindRole, Name: name, Revision: r.Revision, Form: record.FormRecord, Role: r.Role,
+		}})
+	}
+	g.sees("c.lease.a", g.m.self.Lease) // newer than what is lost: no replica that lags
+	g.step(SnapshotDone{})
+	g.run(ttl-100*time.Millisecond, nil)
+	if g.killed("b") {
+		t.Fatal("the session was ended before its lease time was over")
+	}
+	g.run(time.Second, nil)
+	if !g.killed("b") {
+		t.Error("the session was not ended when its lease time was over")
+	}
+}
+
 // claims reports whether a role was ever claimed.
 func (g *rig) claims(role string) bool {
 	for _, e := range g.effs {

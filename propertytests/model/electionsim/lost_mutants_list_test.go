@@ -129,6 +129,9 @@ var lost = []mutants.Mutant{
 			"\tif rv.Form == record.FormMissing {\n\t\treturn rv.Seen, true\n\t}\n\treturn v.LostUntil(rv), true\n",
 		},
 	}, By: &beside},
+	{Name: "a missing lease is waited for by what an earlier session held", Edits: []mutants.Edit{
+		{"r.Role.Session == latest {", "r.Role.Session <= latest {"},
+	}, By: &beside},
 	{Name: "no patience with a missing lease", Edits: []mutants.Edit{
 		{"\tlongest := p.LastTTL\n", "\tif p.Form == record.FormMissing {\n\t\treturn 0\n\t}\n\tlongest := p.LastTTL\n"},
 	}, By: &beside},
