@@ -242,7 +242,6 @@ election: InstanceID: "x y" cannot be part of a key: use letters, digits, - _ = 
 election: Replicas: 4: use 1, 3 or 5
 election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s
 election: OpTimeout: 6s is not within (0, heartbeat 5s): use 2.5s
-election: SafetyMargin: TTL 10s − margin 9s leaves fewer than two heartbeats of 5s before the deadline: use at most 0s
 election: DisconnectGracePeriod: 1s < 2 × heartbeat 5s: use at least 10s
 election: IdleFactor: -3: use 1 or more
 election: DrainTimeout: -1s: use a positive duration, or 0 for the default

@@ -48,7 +48,6 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 		"election: Replicas: 2: use 1, 3 or 5",
 		"election: HeartbeatInterval: TTL 10s < 3 × heartbeat 5s: use at most 3.333333333s",
 		"election: OpTimeout: 6s is not within (0, heartbeat 5s): use 2.5s",
-		"election: SafetyMargin: TTL 10s − margin 9s leaves fewer than two heartbeats of 5s before the deadline",
 		"election: DisconnectGracePeriod: 1s < 2 × heartbeat 5s: use at least 10s",
 		"election: IdleFactor: -1: use 1 or more",
 		"election: DrainTimeout: -1ns",
@@ -69,7 +68,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 			t.Errorf("missing: %s", want)
 		}
 	}
-	if len(lines) != 18 {
+	if len(lines) != 17 {
 		t.Errorf("%d faults:\n%v", len(lines), err)
 	}
 	if fault := (*roles.ConfigError)(nil); !errors.As(err, &fault) {

@@ -69,7 +69,7 @@ var zones = []mutants.Mutant{
 		{"r.claim.backs = m.failBacks(r, r.claim.handed)", "_ = m.failBacks"},
 	}},
 	{Name: "a leader that gives its role up forgets fail-backs", By: &inZones, Edits: []mutants.Edit{
-		{"\tbacks := m.ownFailBacks(rv)\n", "\tbacks := zone.History{}\n"},
+		{"\tbacks := m.ownFailBacks(rv)\n", "\tbacks := backsOf(&record.Role{})\n"},
 	}},
 	{Name: "another one than was meant fails back", By: &inZones, Edits: []mutants.Edit{
 		{"\tif meant {\n\t\treturn h\n\t}\n", "\tif meant || h.Back {\n\t\treturn h\n\t}\n"},
