@@ -68,7 +68,7 @@ func draw(t *rapid.T) Scenario {
 	s.Rotated = float64(rapid.SampledFrom([]int{0, 5, 30}).Draw(t, "rotated")) / 100
 	s.Bounded = rapid.Bool().Draw(t, "bounded")
 	s.Deploys = rapid.Bool().Draw(t, "deploys")
-	s.Budget = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "budget")
+	s.Budget = rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "budget")
 	s.Chained = rapid.Bool().Draw(t, "chained")
 	s.Candidates = rapid.IntRange(2, s.Processes).Draw(t, "candidates")
 	s.Wiped = float64(rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "wiped")) / 100
@@ -107,8 +107,8 @@ func TestTasks(t *testing.T) {
 }
 
 // enough is how many schedules are expected to bring everything that mustCover asks for. The rarest
-// of it are tasks that are requeued, ticks that were there already and definitions of a later
-// version: 20 to 70 times in 100 schedules as a rule, eight times in the poorest of 40 runs.
+// of it are disputed limits and tasks that are dead for lost workers: 3 and 5 times in the poorest of
+// 120 runs of 150 schedules, a dozen times as a rule.
 const enough = 100
 
 // mustCover fails when something did not happen, or hardly ever, that the rules are about.
