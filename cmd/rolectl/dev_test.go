@@ -197,6 +197,11 @@ func TestDevWorkerLeaves(t *testing.T) {
 		out := user.ok("members", "-o", "name").out
 		return out == "mine\n", out
 	})
+	for _, line := range strings.Split(user.run("doctor", "--for", "0s").out, "\n") {
+		if strings.Contains(line, findings.DevMember) && !strings.HasPrefix(line, "ok") {
+			t.Errorf("doctor finds fault with a worker that has left: %s", line)
+		}
+	}
 	dev.signal(syscall.SIGKILL)
 	<-dev.done
 	dev, user = p.begin(dir)

@@ -160,11 +160,11 @@ func (d *devServer) ready(url, page string) error {
 	if d.dir != "" {
 		kept = "in " + d.dir
 	}
-	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C. In another terminal:", d.a.Bucket,
-		d.namespace, kept)
+	d.a.Say("NATS with bucket %s and tasks %s, kept %s; end it with Ctrl-C.", d.a.Bucket, d.namespace, kept)
 	if page != "" {
 		d.a.Say("The page about it: %s", page)
 	}
+	d.a.Say("In another terminal:")
 	export := ""
 	if url != "nats://127.0.0.1:4222" {
 		export = "NATS_URL=" + url + " "
@@ -187,5 +187,6 @@ func (d *devServer) ready(url, page string) error {
 // taken reports whether a server did not start because its port is in use. Only the server's log
 // tells.
 func taken(err error) bool {
-	return errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "address already in use")
+	return err != nil &&
+		(errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "address already in use"))
 }

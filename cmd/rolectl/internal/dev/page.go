@@ -25,6 +25,9 @@ func (d *devServer) servePage(ctx context.Context, nc *nats.Conn) (url string, e
 		at = "127.0.0.1:0"
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
+	if taken(err) {
+		return "", nil, fmt.Errorf("--ui: %s is in use: give --port 0 to use free ports for the page and the server", at)
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("--ui: %w", err)
 	}

@@ -29,6 +29,8 @@ const (
 type devWorker struct {
 	session   *election.Session
 	part      *election.Election
+	nc        *nats.Conn
+	bucket    string
 	namespace string
 	say       func(format string, args ...any)
 	ended     chan struct{}
@@ -39,7 +41,10 @@ type devWorker struct {
 func startDevWorker(ctx context.Context, nc *nats.Conn, bucket, namespace string,
 	say func(string, ...any),
 ) (w *devWorker, err error) {
-	w = &devWorker{namespace: namespace, say: say, ended: make(chan struct{}), seen: map[uint64]time.Time{}}
+	w = &devWorker{
+		nc: nc, bucket: bucket, namespace: namespace, say: say, ended: make(chan struct{}),
+		seen: map[uint64]time.Time{},
+	}
 	w.session, err = election.NewSession(election.SessionConfig{
 		Bucket: bucket, InstanceID: findings.DevMember, TTL: devTTL,
 		Meta: map[string]string{findings.MetaProgram: findings.ProgramDev, findings.MetaVersion: cli.ModuleVersion()},
@@ -102,10 +107,41 @@ func (w *devWorker) attend(ctx context.Context) {
 		}
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), bridge.ClosesWithin(w.session))
 		defer cancel()
-		if err := w.session.Close(closing); err != nil {
+		err := w.session.Close(closing)
+		if err == nil && ctx.Err() == nil { // nobody is to lead that role again, and nobody need ask why
+			err = w.removeRole(ctx)
+		}
+		if err != nil {
 			w.say("the built-in worker: %s", cli.Plain(err))
 		}
 		return
+	}
+}
+
+// removeRole takes the role of the worker out of the bucket as soon as that may be done, unless ctx
+// ends before: a role is kept until nobody can believe to lead it. See Observer.Remove.
+func (w *devWorker) removeRole(ctx context.Context) error {
+	o, err := election.Observe(ctx, w.nc, w.bucket)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	for {
+		err := o.Remove(ctx, findings.DevMember)
+		var kept *election.RoleKeptError
+		switch {
+		case errors.Is(err, election.ErrUnknownRole):
+			return nil
+		case !errors.As(err, &kept):
+			return err
+		case kept.Reason == election.KeptWanted:
+			return nil // another one has begun to work
+		}
+		select {
+		case <-ctx.Done():
+			return nil // a role that is left expires within a day
+		case <-time.After(max(kept.Wait, devLook)):
+		}
 	}
 }
 
