@@ -47,12 +47,15 @@ func TestRestore(t *testing.T) {
 		Revoked  int
 	}
 	before := document[rolesDoc](t, p.ok("roles", "r", "-o", "json").out).Roles[0].Epoch
-	for _, args := range [][]string{{}, {"--dry-run"}} {
+	for _, args := range [][]string{{"--yes"}, {"--force"}, {"--dry-run"}} {
 		r := p.run(append([]string{"bucket", "restore", "roles", backup, "-o", "json"}, args...)...)
-		if len(args) == 0 && (r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes")) {
+		if args[0] == "--yes" && (r.code != cli.ExitFailed || !strings.Contains(r.errors, "give --force")) {
+			t.Errorf("a bucket that is followed: exit %d, %s", r.code, r.errors)
+		}
+		if args[0] == "--force" && (r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes")) {
 			t.Errorf("without a confirmation: exit %d, %s", r.code, r.errors)
 		}
-		if len(args) > 0 {
+		if args[0] == "--dry-run" {
 			if d := document[doc](t, r.out); d.Created || !d.DryRun || d.ID != "" {
 				t.Errorf("%+v", d)
 			}
@@ -82,7 +85,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("its configuration: %v", err)
 	}
 	p.ok("bucket", "check", "roles")
-	if out := p.ok("bucket", "restore", "roles", backup, "--yes").out; !strings.Contains(out, "keeps its configuration") {
+	if out := p.ok("bucket", "restore", "roles", backup, "--yes").out; !strings.Contains(out,
+		"keeps its configuration") {
 		t.Errorf("%s", out)
 	}
 

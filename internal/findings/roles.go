@@ -93,8 +93,8 @@ func waitFor(info *election.RoleInfo) string {
 	return wording.FirstFew(names)
 }
 
-// Left reports whether the role was left cleanly, and nobody contends for it. The built-in worker of
-// "rolectl dev" leaves for a program that has taken over its tasks, so its term fails first.
+// Left reports whether the role was left cleanly, and nobody contends for it. The built-in worker
+// of "rolectl dev" leaves for a program that has taken over its tasks, so its term fails first.
 func (f *RoleFacts) Left() bool {
 	i := &f.Info
 	return i.Vacant && len(i.Candidates)+len(i.Waiting)+len(i.Absent) == 0 &&

@@ -107,8 +107,8 @@ func TestTasks(t *testing.T) {
 }
 
 // enough is how many schedules are expected to bring everything that mustCover asks for. The rarest
-// of it are disputed limits and tasks that are dead for lost workers: 3 and 5 times in the poorest of
-// 120 runs of 150 schedules, a dozen times as a rule.
+// of it are disputed limits and tasks that are dead for lost workers: 3 and 5 times in the poorest
+// of 120 runs of 150 schedules, a dozen times as a rule.
 const enough = 100
 
 // mustCover fails when something did not happen, or hardly ever, that the rules are about.

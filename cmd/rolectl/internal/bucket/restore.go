@@ -32,7 +32,7 @@ type restoredDocument struct {
 }
 
 func restoreCommand(a *cli.App) *cobra.Command {
-	var yes, dryRun bool
+	var yes, dryRun, force bool
 	cmd := &cobra.Command{
 		Use: "restore NAME DIRECTORY", Short: "Restore a bucket that was lost, from a backup; no epoch comes twice",
 		Long: `Restore a bucket from the directory that "nats stream backup" has written. Use it instead of "nats stream restore",
@@ -43,7 +43,8 @@ nobody opens it. One that is there keeps its configuration. Then the bucket is a
 goes, and epochs continue above all that were given before and after the backup. No record of the backup is brought back,
 also none of your programs: what it says about leaders is no longer true.
 
-That takes the longest TTL that the bucket allows (2 min by default). If it is interrupted, run it again. --dry-run
+That takes the longest TTL that the bucket allows (2 min by default), and roles are led again as long after that. A bucket
+that is there and followed is refused without --force. If it is interrupted, run it again. --dry-run
 changes nothing, and says what would be done.`,
 		Example: "  nats stream backup KV_roles ./backup\n  rolectl bucket restore roles ./backup --dry-run\n" +
 			"  rolectl bucket restore roles ./backup --yes",
@@ -57,15 +58,18 @@ changes nothing, and says what would be done.`,
 			if err != nil {
 				return err
 			}
-			if !dryRun {
-				question := fmt.Sprintf("Every session of bucket %s ends, and every record goes. Restore it?", name)
-				if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
-					return err
-				}
-			}
 			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {
 				if dryRun {
 					return foresee(ctx, a, nc, name, b)
+				}
+				there, err := checkLost(ctx, a, nc, name, force)
+				if err != nil {
+					return err
+				}
+				question := fmt.Sprintf("%sEvery session of bucket %s ends, and every record goes. That takes %v, and roles are "+
+					"led again as long after that. Restore it?", there, name, b.MaxTTL())
+				if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
+					return err
 				}
 				return restore(cmd.Context(), a, nc, name, b) // longer than other commands: without a deadline
 			})
@@ -73,7 +77,24 @@ changes nothing, and says what would be done.`,
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; needed without a terminal")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; say what would be done")
+	cmd.Flags().BoolVar(&force, "force", false, "also a bucket that is there and that processes or people follow")
 	return cmd
+}
+
+// checkLost refuses to restore a bucket that was not lost: it is there, and somebody follows it. It
+// says what is there. One whose restoration was interrupted is restored again.
+func checkLost(ctx context.Context, a *cli.App, nc *nats.Conn, name string, forced bool) (there string, err error) {
+	state, err := a.Reach().Inspect(ctx, nc, name)
+	if err != nil || errors.As(state.Copied, new(*natskv.AdoptingError)) {
+		return "", nil // restore itself says what is wrong
+	}
+	there = fmt.Sprintf("Bucket %s is there, with %s, and followed by %s. ", name, wording.Count(state.Keys, "record"),
+		wording.Count(uint64(state.Watchers), "watcher"))
+	if state.Watchers > 0 && !forced {
+		return "", cli.ExitWith(cli.ExitFailed, fmt.Errorf("%sA bucket is restored when it was lost: give --force to end "+
+			"all its sessions", there))
+	}
+	return there, nil
 }
 
 // completeRestore offers the buckets, then the directories.
