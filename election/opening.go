@@ -60,8 +60,8 @@ func (s *Session) openBucket(ctx context.Context, nc *nats.Conn) (*natskv.Bucket
 	if s.cfg.TTL > bucket.MaxTTL() {
 		return nil, &ConfigError{
 			"TTL",
-			fmt.Sprintf("%v is above the %v that bucket %s allows: use less, or recreate the bucket with "+
-				"\"rolectl bucket create %[3]s --max-ttl %[1]v\"", s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
+			fmt.Sprintf("%v is above the %v that bucket %s allows, which is final: use less, or another bucket, made with "+
+				"\"rolectl bucket create NAME --max-ttl %[1]v\"", s.cfg.TTL, bucket.MaxTTL(), bucket.Name()),
 		}
 	}
 	payload := nc.MaxPayload()

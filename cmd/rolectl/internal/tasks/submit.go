@@ -24,6 +24,9 @@ func submitCommand(t *scope) *cobra.Command {
 		Long: `Submit a task: a kind, and an input as JSON, as an argument or on standard input. The command stores the task, which needs no
 scheduler, and prints the id of the task. If a task with the same --id exists, no second one is submitted.
 
+Options without a flag are those that the programs of the kind have declared (assign.Declare), or else the defaults. Options
+with which a program only handles the kind, or submits it, are its own.
+
 With --wait the command waits until the task has ended, and writes its output unchanged (with -o json: the document of the
 task, with the output in it). On a terminal, standard error shows a progress bar. Without a terminal, it shows a line whenever
 the reason for waiting changes. Exit code 1 when the task did not succeed. An interrupt ends the command, not the task.`,
