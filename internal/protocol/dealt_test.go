@@ -20,7 +20,7 @@ func TestDealtAgain(t *testing.T) {
 		t.Run(other, func(t *testing.T) {
 			g := newRig(t, nil)
 			b, c := candidate("b"), candidate("c")
-			first, second, led := goesToB(0), goesToB(1), goesToB(2)
+			first, second, led := goesTo("b", 0), goesTo("b", 1), goesTo("b", 2)
 			g.joins(b, 0, record.Candidacy{})
 			takes := record.Candidacy{Eligible: true, Spread: true}
 			prefers := takes
@@ -72,11 +72,92 @@ func TestDealtAgain(t *testing.T) {
 	}
 }
 
-// goesToB is the n-th role that b comes first for, before us.
-func goesToB(n int) string {
+// TestDealtAgainBesideOurOwnClaim: we have claimed a role that was lost, and a session ends that
+// held two others. We count what we claim, and leave both to b; b does not know of it yet, and
+// leaves one to us. So we deal out again what b does not take, be our claim open still when we hear
+// of that end, or acknowledged though the watch comes to that end only later.
+func TestDealtAgainBesideOurOwnClaim(t *testing.T) {
+	for _, acknowledged := range []bool{false, true} {
+		g := claimsBeside(t, acknowledged)
+		b := g.m.view.Peer(candidate("b"))
+		g.sees(record.RoleKey(toB), record.Role{V: 1, ID: "b", Session: b.Session(), Token: "b", TTLms: 100_000})
+		if ours := g.claimed(); len(ours) > 0 {
+			t.Fatalf("acknowledged %v: claims %v at once, want all left to b", acknowledged, ours)
+		}
+		g.run(50*time.Millisecond, nil)
+		if ours := g.claimed(); !slices.Equal(ours, []string{toUs}) {
+			t.Errorf("acknowledged %v: claims %v, want %s", acknowledged, ours, toUs)
+		}
+	}
+}
+
+// TestDealtAgainOnce: b takes nothing of what we leave to it. One more plan is made, and then none
+// until it is our turn behind it.
+func TestDealtAgainOnce(t *testing.T) {
+	for _, acknowledged := range []bool{false, true} {
+		g := claimsBeside(t, acknowledged)
+		plans, made := 0, record.Instant(0)
+		g.run(500*time.Millisecond, func() {
+			if group := g.m.spread.groups[0]; group.made != made {
+				plans, made = plans+1, group.made
+			}
+		})
+		if ours := g.claimed(); plans > 2 || len(ours) > 0 {
+			t.Errorf("acknowledged %v: %d plans, want 2; claims %v", acknowledged, plans, ours)
+		}
+	}
+}
+
+// The roles of claimsBeside: one that was lost, and two that fall vacant.
+var lostOne, toUs, toB = goesTo("a", 0), goesTo("a", 1), goesTo("b", 0)
+
+// claimsBeside returns a rig that has claimed a role that was lost. The session of c, which held
+// two other roles, has ended before that claim, and it hears of that after the claim was sent, or
+// acknowledged.
+func claimsBeside(t *testing.T, acknowledged bool) *rig {
+	g := newRig(t, nil)
+	b, c := candidate("b"), candidate("c")
+	g.joins(b, 0, record.Candidacy{})
+	g.joins(c, 0, record.Candidacy{})
+	session, former := g.m.view.Peer(b).Session(), g.m.view.Peer(c).Session()
+	takes := record.Candidacy{Eligible: true, Spread: true, Group: "g"}
+	roles := record.CandidaciesOf(map[string]record.Candidacy{lostOne: takes, toUs: takes, toB: takes})
+	g.sees(record.MemberKey(b), record.Member{V: 1, Session: session, Roles: roles})
+	for _, role := range []string{toUs, toB} {
+		g.sees(record.RoleKey(role), record.Role{V: 1, ID: "c", Session: former, Token: role, TTLms: 100_000})
+	}
+	g.sees(record.RoleKey(lostOne), record.Role{V: 1, Vacant: true, Forced: true, By: "c", TTLms: 6000})
+	g.step(Join{RoleConfig{Name: "ours"}})
+	for _, role := range []string{lostOne, toUs, toB} {
+		g.step(Join{RoleConfig{Name: role, Spread: true, Group: "g"}})
+	}
+	g.rev++
+	g.step(Delivered{&record.Entry{Kind: record.KindLease, Peer: c, Revision: g.rev, Form: record.FormMarker}})
+	g.mute = true
+	claim := g.next(record.RoleKey(lostOne))
+	g.run(50*time.Millisecond, nil)
+	g.effs = nil
+	end := record.Lease{V: 1, Session: former, State: record.Killed, By: "b"}
+	if !acknowledged {
+		g.sees(record.LeaseKey(c), end)
+		g.win(claim, true)
+		return g
+	}
+	g.rev++
+	ended := record.Decode(record.LeaseKey(c), record.Encode(end), g.rev, false, g.m.cfg.MaxTTL)
+	g.win(claim, false)
+	g.run(20*time.Millisecond, nil)
+	g.step(Delivered{&ended})
+	won := g.keys[claim.Key]
+	g.step(Delivered{&won})
+	return g
+}
+
+// goesTo is the n-th role that one of a and b comes first for.
+func goesTo(instance string, n int) string {
 	for i := 0; ; i++ {
 		role := fmt.Sprintf("r%d", i)
-		if spread.Rank(role, "b") > spread.Rank(role, "a") {
+		if spread.Rank(role, "b") < spread.Rank(role, "a") != (instance == "b") {
 			continue
 		}
 		if n--; n < 0 {

@@ -70,17 +70,27 @@ func (m *Machine) noteMember(peer record.Peer) {
 // noteTaken notes that somebody leads a role, and a plan says something else. So the plan of that
 // one differs from ours, or is of another age, and roles that either leaves to the other would wait
 // for a heartbeat. Vacant roles are dealt out again then. They are too when a role that was lost
-// has a leader: the lost ones are claimed in another order than they are dealt.
+// has a leader: the lost ones are claimed in another order than they are dealt. That may be
+// ourselves: others have planned without our claim.
 func (m *Machine) noteTaken(rv *RoleView) {
 	for _, g := range m.spread.groups {
-		if g.picture == nil || g.taken || g.vacant == 0 || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
+		if g.picture == nil || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
 			continue
 		}
-		g.taken = true
-		for i := range g.picture.Roles {
-			if g.picture.Roles[i].At == spread.Nobody {
-				m.touchRole(g.picture.Names[i])
-			}
+		g.surprise = max(g.surprise, rv.Revision)
+		m.dealAgain(g)
+	}
+}
+
+// dealAgain deals out the vacant roles of a group by a new plan, soon.
+func (m *Machine) dealAgain(g *spreadGroup) {
+	if g.taken || g.vacant == 0 {
+		return
+	}
+	g.taken = true
+	for i := range g.picture.Roles {
+		if g.picture.Roles[i].At == spread.Nobody {
+			m.touchRole(g.picture.Names[i])
 		}
 	}
 }
@@ -92,7 +102,8 @@ func (g *spreadGroup) foresees(rv *RoleView, leader *PeerView) bool {
 	if !in || !ok {
 		return false
 	}
-	return seat == g.picture.Roles[i].At || seat == g.plan.To[i] && !g.picture.Roles[i].Waits
+	role := &g.picture.Roles[i]
+	return !role.Waits && (seat == role.At || seat == g.plan.To[i])
 }
 
 // unsettle lets nothing of a group move for two heartbeats. Should one change follow another, that
@@ -121,10 +132,15 @@ func (m *Machine) replan(g *spreadGroup) {
 	}
 	g.made, g.stale, g.wrong, g.taken = m.now.Observer, false, false, false
 	g.again, g.vacant, g.moves = view.Never, 0, nil
+	others := false // some have planned before they saw who leads what, and we have not
 	for i := range g.picture.Roles {
-		if g.picture.Roles[i].At == spread.Nobody {
+		if role := &g.picture.Roles[i]; role.At == spread.Nobody {
 			g.vacant++
+			others = others || g.shown < role.Fell && role.Fell < g.surprise
 		}
+	}
+	if g.shown = m.view.Delivered(); others {
+		m.dealAgain(g)
 	}
 	me, ok := g.picture.Seat(m.self)
 	if !ok {

@@ -15,7 +15,7 @@
 //     has seen all. Those that everybody waits for before they can be claimed, since they were lost
 //     or taken by force, are dealt out last. So one that sees the others claimed deals them as one
 //     that does not yet. Of the lost ones themselves nobody knows which can be claimed first. So
-//     what is left of them is dealt out again when one was claimed.
+//     what is vacant is dealt out again when one was claimed, also by ourselves.
 //   - S3 A role stays where it is, but for a load that is too large. So a plan that was carried out
 //     is followed by one without moves.
 //   - S4 A target counts what it leads, has claimed and has promised.

@@ -78,7 +78,7 @@ var promised = mutants.Test{
 
 // dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
 var dealsSoon = mutants.Test{
-	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain)$",
+	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain.*)$",
 	Args: beside.Args, Says: beside.Says,
 }
 
@@ -120,7 +120,22 @@ var spreading = []mutants.Mutant{
 		{"max(first, time.Duration(len(g.picture.Roles))*perRole)", "max(m.cfg.Heartbeat/4, 0*perRole)"},
 	}},
 	{Name: "roles that were lost are claimed in the order in which they are dealt", By: &dealsSoon, Edits: []mutants.Edit{
-		{" && !g.picture.Roles[i].Waits\n", "\n"},
+		{
+			"return !role.Waits && (seat == role.At || seat == g.plan.To[i])",
+			"return !role.Waits && seat == role.At || seat == g.plan.To[i]",
+		},
+	}},
+	{Name: "all have planned with our own claim of a role that was lost", By: &dealsSoon, Edits: []mutants.Edit{
+		{
+			"return !role.Waits && (seat == role.At || seat == g.plan.To[i])",
+			"return seat == role.At || !role.Waits && seat == g.plan.To[i]",
+		},
+	}},
+	{Name: "what is acknowledged is known to all who plan", By: &dealsSoon, Edits: []mutants.Edit{
+		{"if g.shown = m.view.Delivered(); others {", "if g.shown = m.view.Delivered(); others && g.taken {"},
+	}},
+	{Name: "what others have planned without is dealt out again and again", By: &dealsSoon, Edits: []mutants.Edit{
+		{"others || g.shown < role.Fell && role.Fell < g.surprise", "others || role.Fell < g.surprise"},
 	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
 		{"if n.Leader != \"\" {", "if n.Leader != \"\" && n.Role == \"\" {"},
