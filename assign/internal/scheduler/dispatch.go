@@ -99,6 +99,7 @@ func (d *dispatcher) readAlong(r readAlong) {
 	for i := range r.entries {
 		e := r.entries[i]
 		if d.awaits(e.Revision) {
+			d.payloads.taken++
 			d.fetched(fetched{want{revision: e.Revision}, e, nil})
 		} else {
 			kept = append(kept, e)

@@ -289,7 +289,9 @@ func (t *stretch) ready(ctx context.Context, list []want) bool {
 	}
 	first := list[0].revision
 	if t.reading != nil {
-		wasted := len(t.along) > portionMost/2 && list[0].taken-t.taken < uint64(len(t.along)/worthwhile)
+		// Frames that have not seen the last portion say nothing about it.
+		wasted := list[0].seen == t.portion && len(t.along) > portionMost/2 &&
+			list[0].taken-t.taken < uint64(len(t.along)/worthwhile)
 		if !wasted && first <= t.at+portionMost*worthwhile {
 			return true
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // TestPayloadRoom: inputs of tasks that wait take no more memory than there is room for, whatever
@@ -95,5 +96,24 @@ func TestReadAlong(t *testing.T) {
 	}
 	if _, ok := p.take("c", 14); ok {
 		t.Error("it is kept for ever")
+	}
+}
+
+// TestReadingContinues: a portion is not wasted because frames were sent before it came, and an
+// input that a frame awaits when its portion comes counts as taken from it.
+func TestReadingContinues(t *testing.T) {
+	s := &stretch{reading: &natskv.Reading{}, at: 600, portion: 2, along: map[uint64]bool{}}
+	for i := range portionMost {
+		s.along[uint64(i)] = true
+	}
+	if !s.ready(t.Context(), []want{{revision: 601, seen: 1}}) {
+		t.Error("the frame had not seen the portion")
+	}
+	p := newPayloads()
+	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64]int{5: 0, 6: 1}}
+	d := &dispatcher{payloads: p, waiting: map[uint64]*assignFrame{1: f}}
+	d.readAlong(readAlong{portion: 1, entries: []natskv.Entry{{Revision: 5}, {Revision: 7}}})
+	if p.taken != 1 || len(f.missing) != 1 || len(p.ahead) != 1 {
+		t.Errorf("%d taken, %v missing, %v ahead", p.taken, f.missing, p.ahead)
 	}
 }
