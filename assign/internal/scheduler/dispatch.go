@@ -99,14 +99,14 @@ func (d *dispatcher) readAlong(r readAlong) {
 	for i := range r.entries {
 		e := r.entries[i]
 		if d.awaits(e.Revision) {
-			d.payloads.taken++
 			d.fetched(fetched{want{revision: e.Revision}, e, nil})
 		} else {
 			kept = append(kept, e)
 		}
 	}
+	awaited := len(r.entries) - len(kept)
 	r.entries = kept
-	d.payloads.found(r)
+	d.payloads.found(r, awaited)
 }
 
 func (d *dispatcher) awaits(revision uint64) bool {

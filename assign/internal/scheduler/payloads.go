@@ -1,10 +1,8 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +11,8 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/ahead"
 )
 
 // payload is the part of a submission that its handler gets.
@@ -32,16 +32,13 @@ func (x *payload) size() int { return len(x.data) + len(x.trace) + len(x.meta) +
 // large its input is.
 //
 // Tasks are handed out in the order of their submissions, mostly. So where many inputs are read at
-// once, those that follow them in the stream are read along: see stretch.
+// once, those that follow them in the stream are read ahead: see stretch.
 type payloads struct {
 	kept   map[string]kept // by task
 	bytes  int
-	wanted *mailbox.Mailbox[want] // bounded by the frames that wait, one per worker, and by the drafts
-	inputs *mailbox.Mailbox[want] // of frames, bounded like wanted
-
-	ahead, before map[uint64]payload // by revision: the last two portions that were read along
-	portion       uint64             // the number of the last one
-	taken         uint64             // inputs that were taken from portions
+	shelf  ahead.Shelf[payload]
+	wanted *mailbox.Mailbox[want]       // bounded by the frames that wait, one per worker, and by the drafts
+	inputs *mailbox.Mailbox[ahead.Want] // of frames, bounded like wanted
 }
 
 type kept struct {
@@ -58,8 +55,6 @@ type want struct {
 	draft    uint64
 	note     bool
 	keep     uint64 // number of the wish about the task's outcome that waits for its record, 0 for none
-	seen     uint64 // the last portion that its frame has seen
-	taken    uint64 // inputs that were taken from portions so far
 }
 
 // fetched is the record that was read, or why it was not.
@@ -76,7 +71,7 @@ const (
 )
 
 func newPayloads() *payloads {
-	return &payloads{kept: map[string]kept{}, wanted: mailbox.New[want](), inputs: mailbox.New[want]()}
+	return &payloads{kept: map[string]kept{}, wanted: mailbox.New[want](), inputs: mailbox.New[ahead.Want]()}
 }
 
 // run starts goroutines that read until ctx ends; got must not block.
@@ -123,9 +118,9 @@ func (p *payloads) run(ctx context.Context, nc *nats.Conn, stream *natskv.Stream
 		})
 	}
 	wg.Go(func() {
-		t := &stretch{nc: nc, stream: stream, got: got, one: p.fetch}
+		t := &stretch{nc: nc, stream: stream, got: got, one: p.fetch, began: time.Now()}
 		defer t.end(0)
-		var batch []want
+		var batch []ahead.Want
 		for {
 			select {
 			case <-p.inputs.Ready():
@@ -170,14 +165,9 @@ func (p *payloads) take(task string, revision uint64) (payload, bool) {
 		p.drop(task)
 		return x.payload, true
 	}
-	for _, portion := range []map[uint64]payload{p.ahead, p.before} {
-		if x, ok := portion[revision]; ok {
-			delete(portion, revision)
-			p.taken++
-			return x, true
-		}
-	}
-	return payload{}, false
+	x, ok := p.shelf.Take(revision)
+	p.readOn()
+	return x, ok
 }
 
 // drop removes the payload of a task that has ended or was submitted again.
@@ -191,162 +181,139 @@ func (p *payloads) drop(task string) {
 func (p *payloads) fetch(w want) { p.wanted.Put(w) }
 
 // fetchInput reads the input of a task that is about to be handed out, or its checkpoint.
-func (p *payloads) fetchInput(revision uint64) {
-	p.inputs.Put(want{revision: revision, seen: p.portion, taken: p.taken})
-}
+func (p *payloads) fetchInput(revision uint64) { p.inputs.Put(p.shelf.Want(revision)) }
 
-// found keeps the inputs among the records that were read along, until the second portion after
-// this one. Those of tasks that have ended meanwhile are never taken.
-func (p *payloads) found(r readAlong) {
-	p.portion, p.before, p.ahead = r.portion, p.ahead, make(map[uint64]payload, len(r.entries))
+// found keeps the inputs among the records that were read along. So many others were awaited.
+func (p *payloads) found(r readAlong, awaited int) {
+	inputs := make(map[uint64]payload, len(r.entries))
 	for i := range r.entries {
 		if e := &r.entries[i]; !e.Marker && len(e.Header[record.HeaderOutcome]) == 0 {
-			p.ahead[e.Revision] = payloadOf(e)
+			inputs[e.Revision] = payloadOf(e)
 		}
+	}
+	p.shelf.Put(r.portion, r.records, awaited, inputs)
+	p.readOn()
+}
+
+// readOn has the next portion read when it is time.
+func (p *payloads) readOn() {
+	if w, ok := p.shelf.More(); ok {
+		p.inputs.Put(w)
 	}
 }
 
-// readAlong is a portion of the stream that was read for the inputs in it that were wanted.
-type readAlong struct {
-	portion uint64
-	entries []natskv.Entry // the others
-}
-
-const (
-	portionMost  = 512
-	portionBytes = 4 << 20
-	// A portion is worth reading if one record in so many is wanted.
-	worthwhile  = 16
-	fewestInRow = 8               // inputs, close to each other, before a reading begins
-	readingIdle = 5 * time.Second // the server is about to forget it then
-	failedPause = time.Minute
-)
-
-// stretch reads inputs in portions of the stream, where those that are wanted are close to each
-// other. It reads forward only. All else is read one by one.
+// stretch reads inputs in portions of the stream, as package ahead decides, or has them read one by
+// one.
 type stretch struct {
 	nc     *nats.Conn
 	stream *natskv.Stream
 	got    func(message any)
 	one    func(want)
+	began  time.Time // of its times
 
+	rule    ahead.Reader
 	reading *natskv.Reading // nil for none
-	at      uint64          // the last revision that it has read
-	used    time.Time       // when
-	pause   time.Time       // until then no other one begins
-	recent  []uint64        // revisions that were wanted last
-
-	portion      uint64          // the number of the last one
-	along, older map[uint64]bool // the revisions of the last two, without those that were wanted
-	taken        uint64          // see want, when the last one was read
 }
 
-// read reads inputs that frames wait for. Some of them may be in a portion that their frame has not
-// seen yet: it finds them there.
-func (t *stretch) read(ctx context.Context, batch []want) {
-	var list []want
-	for _, w := range batch {
-		if w.seen < t.portion && t.along[w.revision] || w.seen+1 < t.portion && t.older[w.revision] {
-			continue
+// readAlong is a portion of the stream that was read.
+type readAlong struct {
+	portion uint64
+	records int            // in it
+	entries []natskv.Entry // without those that were wanted
+}
+
+const (
+	portionBytes = 4 << 20
+	failedPause  = time.Minute
+)
+
+func (t *stretch) now() protocolrecord.Instant {
+	return protocolrecord.Instant(time.Since(t.began)) + 1
+}
+
+// read reads inputs that frames wait for, and portions ahead of them.
+func (t *stretch) read(ctx context.Context, batch []ahead.Want) {
+	behind, list, more := t.rule.Sort(t.now(), batch)
+	t.alone(behind)
+	for ctx.Err() == nil {
+		switch t.rule.Next(t.now(), list, more) {
+		case ahead.Done:
+			return
+		case ahead.Alone:
+			t.alone(list)
+			return
+		case ahead.End:
+			t.end(0)
+		case ahead.Begin:
+			t.begin(ctx, list[0].Revision)
+		case ahead.Portion:
+			entries := t.next(ctx)
+			if len(entries) == 0 {
+				t.alone(list)
+				return
+			}
+			list = t.take(list, entries)
 		}
-		list = append(list, w)
-	}
-	slices.SortFunc(list, func(a, b want) int { return cmp.Compare(a.revision, b.revision) })
-	for _, w := range list {
-		t.recent = append(t.recent, w.revision)
-	}
-	t.recent = t.recent[max(len(t.recent)-fewestInRow, 0):]
-	if t.reading != nil && time.Since(t.used) > readingIdle {
-		t.end(0)
-	}
-	for t.reading != nil && len(list) > 0 && list[0].revision <= t.at {
-		t.one(list[0])
-		list = list[1:]
-	}
-	for portions := 2 + len(list)/portionMost; portions > 0 && t.ready(ctx, list); portions-- {
-		within, cancel := context.WithTimeout(ctx, record.ReadWithin)
-		entries, err := t.reading.Next(within, portionMost, portionBytes)
-		cancel()
-		if err != nil {
-			t.end(failedPause)
-			break
-		}
-		if len(entries) == 0 {
-			break
-		}
-		list = t.take(list, entries)
-	}
-	for _, w := range list {
-		t.one(w)
+		more = false
 	}
 }
 
-// ready reports whether there is a reading that comes to what is wanted, and is worthwhile. One
-// begins where the last inputs were close to each other.
-func (t *stretch) ready(ctx context.Context, list []want) bool {
-	if len(list) == 0 {
-		return false
+func (t *stretch) alone(list []ahead.Want) {
+	for _, w := range list {
+		t.one(want{revision: w.Revision})
 	}
-	first := list[0].revision
-	if t.reading != nil {
-		// Frames that have not seen the last portion say nothing about it.
-		wasted := list[0].seen == t.portion && len(t.along) > portionMost/2 &&
-			list[0].taken-t.taken < uint64(len(t.along)/worthwhile)
-		if !wasted && first <= t.at+portionMost*worthwhile {
-			return true
-		}
-		t.end(0)
-	}
-	began := time.Now()
-	if span := slices.Max(t.recent) - slices.Min(t.recent); len(t.recent) < fewestInRow ||
-		span > fewestInRow*worthwhile || began.Before(t.pause) {
-		return false
-	}
+}
+
+func (t *stretch) begin(ctx context.Context, first uint64) {
+	since := t.now()
 	within, cancel := context.WithTimeout(ctx, record.ReadWithin)
 	defer cancel()
 	r, err := t.stream.Read(within, t.nc, record.QueueKey+">", first)
 	if err != nil {
-		t.end(failedPause)
-		return false
+		t.rule.Ended(t.now(), failedPause)
+		return
 	}
-	t.reading, t.at, t.used, t.along = r, first-1, began, nil
-	t.pause = time.Now().Add(max(time.Second, worthwhile*time.Since(began))) // for the server's sake
-	return true
+	t.reading = r
+	t.rule.Began(since, t.now(), first)
+}
+
+// next reads a portion. It returns none at the end of the stream, and after a fault.
+func (t *stretch) next(ctx context.Context) []natskv.Entry {
+	within, cancel := context.WithTimeout(ctx, record.ReadWithin)
+	defer cancel()
+	entries, err := t.reading.Next(within, ahead.Most, portionBytes)
+	if err != nil {
+		t.end(failedPause)
+	}
+	return entries
 }
 
 // take gives the loop what is wanted of a portion, and then the rest of it. It returns what is
-// wanted of later ones. A wanted record that is not in its place is read by itself.
-func (t *stretch) take(list []want, entries []natskv.Entry) (later []want) {
-	t.portion, t.used, t.taken = t.portion+1, time.Now(), list[0].taken
-	t.older, t.along = t.along, make(map[uint64]bool, len(entries))
-	r := readAlong{portion: t.portion}
+// wanted of later ones.
+func (t *stretch) take(list []ahead.Want, entries []natskv.Entry) []ahead.Want {
+	revisions := make([]uint64, len(entries))
+	for i := range entries {
+		revisions[i] = entries[i].Revision
+	}
+	missing, later := t.rule.Read(t.now(), revisions, list)
+	t.alone(missing)
+	r := readAlong{portion: t.rule.Number(), records: len(entries)}
 	for _, e := range entries {
-		t.at = e.Revision
-		for len(list) > 0 && list[0].revision < e.Revision {
-			t.one(list[0])
-			list = list[1:]
-		}
-		if len(list) == 0 || list[0].revision != e.Revision {
-			t.along[e.Revision] = true
+		if t.rule.Along(e.Revision) {
 			r.entries = append(r.entries, e)
-			continue
-		}
-		for len(list) > 0 && list[0].revision == e.Revision {
-			t.got(fetched{list[0], e, nil})
-			list = list[1:]
+		} else {
+			t.got(fetched{want: want{revision: e.Revision}, entry: e})
 		}
 	}
 	t.got(r)
-	return list
+	return later
 }
 
-// end ends the reading, if there is one. No other one begins for a while.
+// end ends the reading, if there is one.
 func (t *stretch) end(pause time.Duration) {
 	if t.reading != nil {
 		t.reading.Close()
 		t.reading = nil
 	}
-	if until := time.Now().Add(pause); until.After(t.pause) {
-		t.pause = until
-	}
+	t.rule.Ended(t.now(), pause)
 }

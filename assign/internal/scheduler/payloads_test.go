@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/ahead"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
@@ -46,11 +47,10 @@ func TestPayloadRoom(t *testing.T) {
 	}
 }
 
-// TestReadAlong: an input that is wanted of a portion is given at once, and the others of it are
-// there for later frames. One that its frame has not seen, though it was in a portion, comes with
-// that portion; any other one is read again.
+// TestReadAlong: what is wanted of a portion is given at once, what is awaited when it comes goes
+// into its frame, and the rest is there for later frames, without the records of tasks that have
+// ended. One that is missing in it is read by itself.
 func TestReadAlong(t *testing.T) {
-	p := newPayloads()
 	var alone []uint64
 	var given []any
 	s := &stretch{
@@ -62,58 +62,29 @@ func TestReadAlong(t *testing.T) {
 	}
 	ended := entry(15)
 	ended.Header = nats.Header{record.HeaderOutcome: {"x"}}
-	later := s.take([]want{{revision: 10}, {revision: 11}, {revision: 12}, {revision: 30}},
+	later := s.take([]ahead.Want{{Revision: 10}, {Revision: 11}, {Revision: 12}, {Revision: 30}},
 		[]natskv.Entry{entry(10), entry(12), entry(13), entry(14), ended})
-	if len(later) != 1 || later[0].revision != 30 || !slices.Equal(alone, []uint64{11}) || len(given) != 3 {
+	if len(later) != 1 || later[0].Revision != 30 || !slices.Equal(alone, []uint64{11}) || len(given) != 3 {
 		t.Fatalf("later %v, alone %v, given %v", later, alone, given)
 	}
 	portion := given[2].(readAlong)
-	if len(portion.entries) != 3 {
-		t.Fatalf("%d others, want 3", len(portion.entries))
+	if len(portion.entries) != 3 || portion.records != 5 {
+		t.Fatalf("%d others of %d, want 3 of 5", len(portion.entries), portion.records)
 	}
 
-	alone = nil
-	s.read(t.Context(), []want{{revision: 13, seen: 0}})
-	p.found(portion)
-	if x, ok := p.take("a", 13); !ok || string(x.data) != "13" {
-		t.Errorf("%q, %t", x.data, ok)
-	}
-	if _, ok := p.take("a", 13); ok {
-		t.Error("it was given away before")
-	}
-	if _, ok := p.take("b", 15); ok {
-		t.Error("the record of a task that has ended")
-	}
-	s.read(t.Context(), []want{{revision: 13, seen: p.portion}, {revision: 14, seen: 0}})
-	if !slices.Equal(alone, []uint64{13}) {
-		t.Errorf("%v are read again, want 13", alone)
-	}
-	for range 2 {
-		if _, ok := p.ahead[14]; !ok && p.before[14].data == nil {
-			t.Error("it was dropped too early")
-		}
-		p.found(readAlong{portion: p.portion + 1})
-	}
-	if _, ok := p.take("c", 14); ok {
-		t.Error("it is kept for ever")
-	}
-}
-
-// TestReadingContinues: a portion is not wasted because frames were sent before it came, and an
-// input that a frame awaits when its portion comes counts as taken from it.
-func TestReadingContinues(t *testing.T) {
-	s := &stretch{reading: &natskv.Reading{}, at: 600, portion: 2, along: map[uint64]bool{}}
-	for i := range portionMost {
-		s.along[uint64(i)] = true
-	}
-	if !s.ready(t.Context(), []want{{revision: 601, seen: 1}}) {
-		t.Error("the frame had not seen the portion")
-	}
+	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64]int{13: 0, 30: 1}}
 	p := newPayloads()
-	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64]int{5: 0, 6: 1}}
 	d := &dispatcher{payloads: p, waiting: map[uint64]*assignFrame{1: f}}
-	d.readAlong(readAlong{portion: 1, entries: []natskv.Entry{{Revision: 5}, {Revision: 7}}})
-	if p.taken != 1 || len(f.missing) != 1 || len(p.ahead) != 1 {
-		t.Errorf("%d taken, %v missing, %v ahead", p.taken, f.missing, p.ahead)
+	d.readAlong(portion)
+	if len(f.missing) != 1 || string(f.list[0].Payload) != "13" {
+		t.Errorf("%v is missing, and there is %q", f.missing, f.list[0].Payload)
+	}
+	for revision, there := range map[uint64]bool{13: false, 14: true, 15: false} {
+		if _, ok := p.take("a", revision); ok != there {
+			t.Errorf("%d: %t", revision, ok)
+		}
+	}
+	if batch := p.inputs.Drain(nil); len(batch) != 1 || batch[0] != (ahead.Want{Seen: 1, Taken: 1}) {
+		t.Errorf("more than half of it is used, and the next one is wanted as %v", batch)
 	}
 }

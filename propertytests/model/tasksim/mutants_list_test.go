@@ -531,3 +531,45 @@ var together = []mutants.Mutant{
 		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
 	}},
 }
+
+var inPortions = []mutants.Mutant{
+	{Name: "a frame that has not seen a portion says that it was wasted", Edits: []mutants.Edit{
+		{"return w.Seen == r.portion && len(r.along) > Most/2", "return len(r.along) > Most/2"},
+	}},
+	{Name: "what is awaited when it comes was of no use", Edits: []mutants.Edit{
+		{"s.taken += uint64(used)", "s.taken += 0 * uint64(used)"},
+	}},
+	{Name: "no portion is read ahead", Edits: []mutants.Edit{
+		{"s.asked || s.records == 0 || len(s.last) > s.records/2", "s.records >= 0"},
+	}},
+	{Name: "a portion is read ahead though nothing of the last one is used", Edits: []mutants.Edit{
+		{"s.asked || s.records == 0 || len(s.last) > s.records/2", "s.asked || s.records == 0"},
+	}},
+	{Name: "what a portion on its way has is read by itself", Edits: []mutants.Edit{
+		{"w.Seen < r.portion && r.along[w.Revision], w.Seen+1", "w.Seen+1"},
+	}},
+	{Name: "what came and was given away is waited for", Edits: []mutants.Edit{
+		{"case w.Seen < r.portion && r.along[w.Revision],", "case r.along[w.Revision],"},
+	}},
+	{Name: "what is missing in a portion is not read", Edits: []mutants.Edit{
+		{"if !r.along[w.Revision] && w.Revision != last {", "if w.Revision == last {"},
+	}},
+	{Name: "the portion before the last one is forgotten", Edits: []mutants.Edit{
+		{"s.before, s.last = s.last, inputs", "s.before, s.last = nil, inputs"},
+	}},
+	{Name: "a reading of no use continues", Edits: []mutants.Edit{
+		{"(r.wasted(list[0]) || list[0].Revision >", "(list[0].Revision >"},
+	}},
+	{Name: "a reading continues however far the next input is", Edits: []mutants.Edit{
+		{"|| list[0].Revision > r.at+Most*worthwhile", "|| list[0].Revision == 0"},
+	}},
+	{Name: "a reading that is forgotten continues", Edits: []mutants.Edit{
+		{"case r.reading && now >= r.used.Add(idle):", "case r.reading && r.at == 0:"},
+	}},
+	{Name: "one reading follows another at once", Edits: []mutants.Edit{
+		{"r.inRow() && now >= r.pause:", "r.inRow():"},
+	}},
+	{Name: "a single input begins a reading", Edits: []mutants.Edit{
+		{"case !r.reading && r.inRow()", "case !r.reading"},
+	}},
+}

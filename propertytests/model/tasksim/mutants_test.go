@@ -20,7 +20,8 @@ var suite = mutants.Suite{
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beside, onHostsRarely),
-		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(gathers, together)),
+		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(gathers, together),
+		by(reads, inPortions)),
 }
 
 var (
@@ -30,6 +31,11 @@ var (
 	}
 	gathers = mutants.Test{
 		Below: []string{"internal/protocol/tasks/gather"}, Run: ".",
+		Args: []string{"-rapid.nofailfile", "-test.timeout", "10m"},
+		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	reads = mutants.Test{
+		Below: []string{"internal/protocol/tasks/ahead"}, Run: ".",
 		Args: []string{"-rapid.nofailfile", "-test.timeout", "10m"},
 		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}

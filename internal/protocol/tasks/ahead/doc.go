@@ -1,0 +1,15 @@
+// Package ahead is the rule by which inputs that are not kept in memory are read from the stream:
+// one by one, or ahead of the queue in portions of the stream. It has no I/O and no clock: its
+// owner tells it what frames wait for and what was read, and carries out what it says.
+//
+// Tasks are handed out in the order of their submissions, mostly. A portion costs the server little
+// for each record. To begin a reading costs it a look at every task there is.
+//
+// Invariants.
+//   - R1 Whatever is wanted comes: with a portion that its frame has not seen, or alone.
+//   - R2 A reading ends only if it has not been used for a while, or if what is wanted is far off,
+//     or if nearly nothing of a portion was of use. Only a frame that has seen a portion says
+//     whether it was. The next one begins a while later, the longer the more it costs.
+//   - R3 A portion is read ahead of what is wanted when half of the last one is used, and no other
+//     then. So two portions are at hand, and one is on its way.
+package ahead
