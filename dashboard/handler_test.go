@@ -21,7 +21,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// together is how many tests run beside each other: most of the time they wait.
+const together = 8
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	natstest.Main(m)
+}
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute

@@ -52,7 +52,7 @@ func TestManyRoles(t *testing.T) {
 	}
 	const most = 50 * time.Millisecond
 	next, best := crowd(1000, 20, "shop-01-7f9c"), time.Hour
-	for range 5 { // the machine may be busy
+	for tries := 0; tries < 50 && best > most; tries++ { // the machine may be busy
 		began := time.Now()
 		after, err := s.h.paint(t.Context(), screens[0], next, url.Values{})
 		if err != nil {
