@@ -9,7 +9,13 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// together is how many tests run beside each other: most of the time they wait.
+const together = 8
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	natstest.Main(m)
+}
 
 // bound is a context for one call.
 func bound(t *testing.T) context.Context {
