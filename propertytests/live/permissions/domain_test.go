@@ -78,7 +78,7 @@ func accountsOf(t *testing.T, name, crossing string) func(*server.Options) {
 
 // inDomain has a session use the domain, with a lease that a busy machine does not outlast.
 func inDomain(cfg *election.SessionConfig) {
-	cfg.Domain, cfg.TTL, cfg.CoolDown = domain, 20*time.Second, time.Second
+	cfg.Domain, cfg.TTL, cfg.CoolDown = domain, 6*time.Second, time.Second
 }
 
 // roleplay: two candidates, a worker, a submitter and a steward of tasks, an observer, an operator
