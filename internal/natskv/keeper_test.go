@@ -10,6 +10,7 @@ import (
 // TestTheKeeperIsAskedAgain: the one that was asked has just closed its session, and another one
 // uses the bucket.
 func TestTheKeeperIsAskedAgain(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	_, nc, b := newBucket(t)
 	asked := 0
 	_, err := nc.Subscribe(KeeperSubject("elsewhere"), func(m *nats.Msg) {

@@ -30,6 +30,7 @@ func reached(t *testing.T, r Reach, nc *nats.Conn) *Stream {
 // nodes with and without JetStream, and over the prefix of an account import. A stream of the same
 // name at the leaf node gets nothing of it.
 func TestAStreamIsReached(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	h := natstest.Hub(t, natsrun.HubOptions{Domain: "hub", Leaves: []natsrun.LeafOptions{
 		{Name: "site"}, {Name: "relay", NoJetStream: true},
 	}})

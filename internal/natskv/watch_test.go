@@ -97,6 +97,7 @@ func TestWatchIsInRevisionOrder(t *testing.T) {
 }
 
 func TestWatchSeesMarkers(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	_, nc, b := newBucket(t)
 	wr := newWriter(t, nc, b)
 	js, _ := jetstream.New(nc)
@@ -431,6 +432,7 @@ func TestCloseRemovesTheConsumer(t *testing.T) {
 }
 
 func TestStopWaitsForNothing(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s, _, b := newBucket(t)
 	k := newLink(t, s)
 	nc := connect(t, k.url(), nats.FlusherTimeout(time.Hour), nats.MaxReconnects(0)) // the cut ends it

@@ -197,6 +197,7 @@ func TestLateReplyIsIgnored(t *testing.T) {
 // With the peer's TCP frozen and every buffer full, the connection holds its lock. No call of this
 // package waits for it.
 func TestFrozenConnectionBlocksNobody(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s, _, b := newBucket(t)
 	k := newLink(t, s)
 	nc := connect(t, k.url(), nats.FlusherTimeout(time.Hour), nats.MaxReconnects(0)) // the cut ends it
@@ -332,6 +333,7 @@ func TestServerRestartIsNotPermanent(t *testing.T) {
 }
 
 func TestPermissionDeniedNamesTheSubject(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := startServer(t, users{
 		"u": {Publish: &server.SubjectPermission{Deny: []string{"$KV.b.c.role.x", "$KV.b.c.role.y"}}},
 	})
