@@ -2,6 +2,7 @@ package witness
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,39 +97,46 @@ func end(t *testing.T, cmd *exec.Cmd) {
 // child that has left its session runs on, or one that forks all the time. So it is by the file of
 // the cgroup, and by the names of all processes.
 func TestEndOfACgroup(t *testing.T) {
-	for _, script := range []string{
-		"setsid --fork sleep 1000; echo; exec sleep 1000",
+	for name, script := range map[string]string{
+		"left its session": "setsid --fork sleep 1000; echo; exec sleep 1000",
 		// Each one forks the next one, and ends.
-		`export HOP='sleep 0.002; sh -c "$HOP" & exit'; setsid --fork sh -c "$HOP"; echo; exec sleep 1000`,
+		"forks": `export HOP='sleep 0.002; sh -c "$HOP" & exit'; setsid --fork sh -c "$HOP"; echo; exec sleep 1000`,
 	} {
 		for _, named := range []bool{false, true} {
-			path := cgroup(t)
-			cmd := run(t, path, script)
-			p, err := Watch(cmd.Process.Pid, pidfd(t, cmd.Process.Pid))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			if _, ok := p.scope.(*cgroupScope); !ok {
-				t.Fatalf("its scope is %T", p.scope)
-			}
-			if named {
-				p.scope.close()
-				root, _ := mountPoint()
-				p.scope = namedScope{"": strings.TrimPrefix(path, root)}
-			}
-			end(t, cmd)
-			if err := p.Ended(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Emptied(t.Context(), 300*time.Millisecond); !errors.Is(err, ErrNotEmpty) {
-				t.Errorf("others run on: %v", err)
-			}
-			killAll(t, path)
-			if err := p.Emptied(t.Context(), time.Minute); err != nil {
-				t.Error(err)
-			}
+			t.Run(fmt.Sprintf("%s, by name %t", name, named), func(t *testing.T) {
+				t.Parallel() // it waits most of the time
+				endOfACgroup(t, script, named)
+			})
 		}
+	}
+}
+
+func endOfACgroup(t *testing.T, script string, named bool) {
+	path := cgroup(t)
+	cmd := run(t, path, script)
+	p, err := Watch(cmd.Process.Pid, pidfd(t, cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, ok := p.scope.(*cgroupScope); !ok {
+		t.Fatalf("its scope is %T", p.scope)
+	}
+	if named {
+		p.scope.close()
+		root, _ := mountPoint()
+		p.scope = namedScope{"": strings.TrimPrefix(path, root)}
+	}
+	end(t, cmd)
+	if err := p.Ended(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Emptied(t.Context(), 300*time.Millisecond); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("others run on: %v", err)
+	}
+	killAll(t, path)
+	if err := p.Emptied(t.Context(), time.Minute); err != nil {
+		t.Error(err)
 	}
 }
 
