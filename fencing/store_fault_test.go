@@ -290,6 +290,7 @@ func TestLostSeal(t *testing.T) {
 }
 
 func TestDamagedSeal(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	srv := natstest.Server(t)
 	s := open(t, srv, term(7))
 	kv := must(s.js.KeyValue(t.Context(), testBucket))
@@ -327,6 +328,7 @@ func TestDamagedSeal(t *testing.T) {
 
 // A permission that is missing looks like silence; it is named instead of being waited for.
 func TestDeniedWrite(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	srv := natstest.Server(t, func(o *natsrun.Options) {
 		o.Configure = func(so *server.Options) {
 			so.Users = []*server.User{

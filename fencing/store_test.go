@@ -280,6 +280,7 @@ func TestSealHoldsNoSecret(t *testing.T) {
 
 // Two stores of one term race for each key: exactly one creates it.
 func TestCreateRace(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	server := natstest.Server(t)
 	const keys, racers = 40, 4
 	var stores [racers]*Store
@@ -324,6 +325,7 @@ func TestCreateRace(t *testing.T) {
 // Counters in two stores of one term: no increment is lost, however often the seal is renewed in
 // between.
 func TestUpdateRace(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	server := natstest.Server(t)
 	const each = 30
 	var wg sync.WaitGroup
