@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,20 +13,38 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-// programs builds the named examples, side by side in one run of the compiler.
+// together is how many tests run beside each other: most of the time they wait for programs, and
+// these for leases.
+const together = 9
+
+func TestMain(m *testing.M) {
+	natstest.Together(together)
+	os.Exit(m.Run())
+}
+
+// programs builds the named examples. The go command keeps what it runs, and copies it here: one
+// that has not changed is not linked again.
 func programs(t *testing.T, names ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir() + string(filepath.Separator)
-	args := []string{"build", "-ldflags=-s -w", "-o", dir}
+	var building errgroup.Group
+	building.SetLimit(2)
 	for _, name := range names {
-		args = append(args, "./"+name)
+		building.Go(func() error {
+			if out, err := exec.Command("go", "run", "-exec", "cp", "./"+name, dir).CombinedOutput(); err != nil {
+				return fmt.Errorf("build %s: %w\n%s", name, err, out)
+			}
+			return nil
+		})
 	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := building.Wait(); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

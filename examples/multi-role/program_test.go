@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,6 +58,12 @@ type failover struct {
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		flag.Parse()
+		// Most of the time, the tests wait for processes.
+		if err := flag.Set("test.parallel", "6"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		dir, err := os.MkdirTemp("", "multi-role-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -64,7 +71,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		program = filepath.Join(dir, "multi-role")
-		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".").CombinedOutput(); err != nil {
+		// The go command keeps what it runs: a program that has not changed is not linked again.
+		if out, err := exec.Command("go", "run", "-exec", "cp", ".", program).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
 		}
