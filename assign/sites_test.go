@@ -87,6 +87,7 @@ func schedules(t *testing.T, c *assign.Client) {
 // instances of the same names. Wherever a task is submitted, it is stored in the domain that is
 // named, runs there and nowhere else, and once. Large outputs come from there too.
 func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
+	t.Parallel() // it waits for servers most of the time
 	_, places := sites(t)
 	x := &executions{ran: map[string][]string{}}
 	domains, epochs := []string{"hub", "east", "west"}, map[string]uint64{}
@@ -149,6 +150,7 @@ func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
 // TestSubmissionsOverACutUplink: the submitter's site is cut off from the hub again and again, in
 // the middle of its submissions. Each task runs once, and its outcome arrives.
 func TestSubmissionsOverACutUplink(t *testing.T) {
+	t.Parallel() // it waits for servers most of the time
 	h, places := sites(t)
 	x := &executions{ran: map[string][]string{}}
 	leader(t, newNode(t, h.Server, "a", func(a *assign.Assigner) {
@@ -192,6 +194,7 @@ func TestSubmissionsOverACutUplink(t *testing.T) {
 // TestWithoutADomainNoStreamIsCreated: where a domain answers that nobody has named, each site
 // would make a stream of its own. The error has both ways out, and each of them works.
 func TestWithoutADomainNoStreamIsCreated(t *testing.T) {
+	t.Parallel() // it waits for servers most of the time
 	_, places := sites(t)
 	nc := natstest.Connect(t, places["east"])
 	refused := func(cfg assign.ClientConfig) error {
