@@ -122,3 +122,26 @@ func TestATaskThatLosesHostsIsNotExcusedForEver(t *testing.T) {
 		b.pass(time.Minute)
 	}
 }
+
+// TestNothingComesBesideWhatANoteSaysRunsAlone: also when its suspicion would be taken back.
+func TestNothingComesBesideWhatANoteSaysRunsAlone(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{LossTime: time.Minute}, onHost(200, 2, "x"), onHost(201, 2, "x"))
+	for _, id := range []string{"a", "b", "c"} {
+		b.submit(id, Policy{CrashBudget: 1}, nil)
+	}
+	b.accept(b.pass(0))
+	b.pass(time.Second)
+	b.storeAll(b.step(Dead{Session: 200})) // it ran two of them
+	own := idle(300, 8)
+	own.Own = true
+	noted := b.storeAll(b.step(Members{List: []Member{onHost(201, 2, "x"), own}}))
+	expect(t, "alone", handedOut(noted), "a@w300")
+	b.accept(noted)
+	b.submit("later", Policy{}, nil)
+	effects := b.storeAll(append(b.step(Dead{Session: 201}), b.pass(time.Millisecond)...))
+	expect(t, "beside it", handedOut(effects))
+	effects = b.step(Done{
+		Session: 300, ID: "a", Attempt: b.s.tasks.get("a").attempt, Result: Result{Verb: Succeeded},
+	})
+	expect(t, "after it", slices.Sorted(slices.Values(handedOut(b.storeAll(effects)))), "b@w300", "later@w300")
+}

@@ -148,8 +148,10 @@ func (s *Scheduler) falls(w *worker, l *loss) (with *fall) {
 }
 
 // excuse makes the tasks of a lost worker wait again that have not taken it down, since another one
-// was lost beside it. No suspicion is left against those of that one either. (A scheduler that
-// takes over before their next notes finds the earlier ones.)
+// was lost beside it. No suspicion is left against those of that one either, but against what has
+// begun since by a note that says it runs alone: as long as that stands nothing comes beside it, or
+// a later scheduler would take it for what its neighbour has done. (A scheduler that takes over
+// before their next notes finds the earlier ones.)
 func (s *Scheduler) excuse(l *loss, with *fall) {
 	if with == nil {
 		return
@@ -165,7 +167,7 @@ func (s *Scheduler) excuse(l *loss, with *fall) {
 	})
 	for _, id := range slices.Sorted(maps.Keys(with.before)) {
 		t := s.tasks.get(id)
-		if t != nil && s.suspects[id].group>>2 == with.id && int(t.crashes) <= s.budget(t) {
+		if t != nil && s.suspects[id].group>>2 == with.id && int(t.crashes) <= s.budget(t) && !s.begun[id].alone {
 			s.hold(t, with.before[id])
 		}
 	}

@@ -15,6 +15,13 @@ var onHosts = []mutants.Mutant{
 	}},
 }
 
+// onHostsBeheaded are those that need a lost scheduler beside a lost host.
+var onHostsBeheaded = []mutants.Mutant{
+	{Name: "the suspicion of what a note says runs alone is taken back", Edits: []mutants.Edit{
+		{"s.budget(t) && !s.begun[id].alone {", "s.budget(t) {"},
+	}},
+}
+
 // onHostsRarely are those of them that chance meets too rarely.
 var onHostsRarely = []mutants.Mutant{
 	{Name: "the workers of a host that is lost twice count each by itself", Edits: []mutants.Edit{

@@ -19,7 +19,7 @@ var suite = mutants.Suite{
 	},
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
-		by(hosts, onHosts), by(beside, onHostsRarely),
+		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(gathers, together),
 		by(reads, inPortions)),
 }
@@ -59,6 +59,11 @@ var (
 	}
 	hosts = mutants.Test{
 		Run: "TestLostHosts$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
+	}
+	beheaded = mutants.Test{
+		Run: "TestLostHostsAndSchedulers$", Args: []string{"-tasksim.schedules", "12000", "-test.timeout", "20m"},
 		Sound: []string{"-tasksim.schedules", "300"},
 		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
 	}

@@ -160,12 +160,39 @@ func (w *taskWorld) loseHost() {
 	for _, p := range list {
 		p.crash()
 	}
+	if w.Beheaded {
+		w.after(3*w.Lease/2+w.upTo(2*w.Lease), w.behead)
+	}
+}
+
+// behead has the process that leads crash if its books are complete, when some of what runs there
+// is being cancelled: of that a later scheduler may not know that it ran.
+func (w *taskWorld) behead() {
+	for _, l := range w.leads {
+		if w.calm || !l.able() || !l.s.Ready() || l.p.work == nil {
+			continue
+		}
+		for _, r := range sorted(l.p.work.runs) {
+			if w.chance(0.5) {
+				w.askCancel(r.id)
+			}
+		}
+		p := l.p
+		w.after(w.upTo(w.Lease/20), func() {
+			if p.up && !w.calm {
+				w.HeadsLost++
+				p.crash()
+			}
+		})
+		return
+	}
 }
 
 // innocent checks a task that ends for the workers that it has lost, where they were lost with
-// their hosts: it was excused for as many of them as it may be blamed for.
+// their hosts: it was excused for as many of them as it may be blamed for. (A scheduler that has
+// taken over from one that was lost may have found less excused.)
 func (w *taskWorld) innocent(id string, o *tasks.Outcome) {
-	if !w.Hosts || w.Poisons > 0 {
+	if !w.Hosts || w.Poisons > 0 || w.Beheaded {
 		return
 	}
 	losses := 0

@@ -42,6 +42,7 @@ type Scenario struct {
 	Outcast    bool          // they always miss the last one, which is never at rest
 	Estranged  bool          // the last one, which is never at rest, is out of reach from some moment on, for good
 	Hosts      bool          // two workers share one host, and are lost together; the first process is spared
+	Beheaded   bool          // the process that leads crashes some time after a host
 	Wiped      float64       // share of the sessions that crash of which somebody removes the records
 
 	Rewrites time.Duration // of outcomes that a reading is about to come to, between two, on average; 0: none
@@ -101,8 +102,8 @@ type Counts struct {
 	Skipped, Stayed, Chains int
 	// outcomes that were written again ahead of a reading, and seals that were written for that
 	Ahead, Resealed int
-	// hosts that were lost
-	HostsLost int
+	// hosts that were lost, and processes that led, see Beheaded
+	HostsLost, HeadsLost int
 	// groups of a name that was used before, and members of the earlier ones that were kept still
 	Renamed, KeptMembers int
 	// completions of groups that began, and groups that were given up
