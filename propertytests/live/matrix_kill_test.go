@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -42,10 +43,13 @@ func child(url, name string) error {
 	defer nc.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	s, err := election.NewSession(election.SessionConfig{Bucket: "roles", InstanceID: name, TTL: childTTL})
+	s, err := election.NewSession(election.SessionConfig{
+		Bucket: "roles", InstanceID: name, TTL: childTTL, Sinks: []event.Sink{event.SinkFunc(tellEvent)},
+	})
 	if err != nil {
 		return err
 	}
+	defer tellStatus(s)()
 	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, t *election.Term) error {
 		defer tellBelief(ctx, s, t)()
 		fmt.Println("leads", t.Epoch())
@@ -80,6 +84,7 @@ type processes struct {
 	mu    sync.Mutex
 	lines []string
 	told  []string // of belief, by tellBelief
+	found []string // what they have found, by tellEvent and tellStatus
 }
 
 // speaker takes what a child writes. Waiting for the child's end waits until all of it was taken.
@@ -98,11 +103,16 @@ func (s *speaker) Write(p []byte) (int, error) {
 		if !whole {
 			return len(p), nil
 		}
-		to := &s.ps.lines
-		if bytes.HasPrefix(line, []byte(belief)) {
-			to = &s.ps.told
+		text := s.name + " " + string(line)
+		switch {
+		case bytes.HasPrefix(line, []byte(belief)):
+			s.ps.told = append(s.ps.told, text)
+		case bytes.HasPrefix(line, []byte(finding)):
+			s.ps.finds(text)
+		default:
+			s.ps.lines = append(s.ps.lines, text)
 		}
-		*to, s.rest = append(*to, s.name+" "+string(line)), rest
+		s.rest = rest
 	}
 }
 
@@ -175,12 +185,11 @@ func (ps *processes) leads(after uint64, names ...string) childLine {
 // process that has ended is started again under its name. No two believe at once that they lead.
 func TestProcessKill(t *testing.T) {
 	server := natstest.Server(t, natstest.Listen)
-	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
-		t.Fatal(err)
-	}
+	bucketFor(t, server)
 	ps := &processes{t: t, url: server.URL()}
 	names := []string{"a", "b", "c"}
 	running := map[string]*exec.Cmd{"a": ps.start("a")}
+	defer ps.explain(running)
 	leader := ps.leads(0, "a")
 	running["b"], running["c"] = ps.start("b"), ps.start("c")
 	natstest.Eventually(t, "b and c are members", patience, func() (bool, string) { return members(t, server.URL(), 3) })
@@ -236,6 +245,14 @@ func (ps *processes) lastOf(t *testing.T, name string) (epoch uint64) {
 		}
 	}
 	return epoch
+}
+
+// bucketFor makes the bucket of the children.
+func bucketFor(t *testing.T, server natstest.Network) {
+	t.Helper()
+	if _, err := natskv.Create(t.Context(), natstest.Connect(t, server), natskv.Config{Bucket: "roles"}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func signalTo(t *testing.T, cmd *exec.Cmd, s syscall.Signal) {
