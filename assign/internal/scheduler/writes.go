@@ -175,6 +175,9 @@ func (q *writeQueue) gathered() int {
 		return 0
 	}
 	q.sendAlone(n, func(*write) bool { return true })
+	if n < plain { // the others wait for the answers
+		return 0
+	}
 	return q.most
 }
 

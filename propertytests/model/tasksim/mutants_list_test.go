@@ -524,6 +524,18 @@ var together = []mutants.Mutant{
 	{Name: "nothing waits for those of the last batch", Edits: []mutants.Edit{
 		{"case waiting < g.expected && now < g.until:", "case waiting < 1:"},
 	}},
+	{Name: "all go alone before the pace is known", Edits: []mutants.Edit{
+		{"most := first\n", "most := Most\n"},
+	}},
+	{Name: "many go alone before the way is known", Edits: []mutants.Edit{
+		{"if g.pace.way.least() == 0 {", "if false {"},
+	}},
+	{Name: "writes wait for the pace for ever", Edits: []mutants.Edit{
+		{"now >= g.held.Add(hold)", "now >= g.held.Add(1000*hold)"},
+	}},
+	{Name: "writes that wait for the pace do not turn", Edits: []mutants.Edit{
+		{"if waiting > 0 {\n\t\tg.turn(now, waiting)", "if waiting < 0 {\n\t\tg.turn(now, waiting)"},
+	}},
 	{Name: "refusals are forgotten", Edits: []mutants.Edit{
 		{"return r.count > maxRefused", "return false"},
 	}},

@@ -19,4 +19,6 @@
 //   - G6 After a batch without an answer, and where the store takes none, all go alone.
 //   - G7 After a dear batch up to two more go, and measure again what one takes, before all go
 //     alone: it may have waited behind what another owner had in flight. So G1 holds but for those.
+//   - G8 While the pace of the store is not known, few go alone at once: so it is known soon, and
+//     few are in flight when writes turn to batches. The others wait for that, but not for long.
 package gather

@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"math"
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -14,6 +15,8 @@ const (
 
 	fewest = 8 // fewer are not worth a batch, and say nothing of the pace of a store
 	probe  = 8 * group
+	first  = 2 * group // in flight alone, while the pace is not known
+	hold   = 250 * time.Millisecond
 	quiet  = time.Second // without batches, after one that was not answered
 	longer = 4           // the part of a batch's time for which the next one waits
 	chance = 2           // batches in a row that go though batches seem too dear, see G7
@@ -29,6 +32,7 @@ type Gatherer struct {
 	expected int  // writes that may come soon: those of the last batch, and what waited meanwhile
 	until    record.Instant
 	barred   record.Instant
+	held     record.Instant // since when writes wait until the pace is known, 0: none has waited
 
 	pace   pace
 	cost   price
@@ -41,13 +45,39 @@ type Ticket struct{ sent record.Instant }
 // Enter takes a write. It reports whether the write goes alone, now; else it waits for
 // [Gatherer.Next].
 func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
-	if !g.turned && g.pays(now, (g.alone+1)/2) { // clearly: to turn takes the time of those in flight
-		g.turned, g.expected, g.pace.asked = true, 0, false
-	}
-	if g.turned {
+	if g.turn(now, 1); g.turned || g.room(now) == 0 {
 		return Ticket{}, false
 	}
 	return g.Alone(now), true
+}
+
+// turn has what enters wait for a batch if that is clearly faster, since to turn takes the time of
+// those in flight. So many do not go yet.
+func (g *Gatherer) turn(now record.Instant, waiting int) {
+	if !g.turned && g.pays(now, (g.alone+waiting)/2) {
+		g.turned, g.expected, g.pace.asked = true, 0, false
+	}
+}
+
+// room is how many more may go alone at once: one before the way to the store is known, and few
+// before its pace is.
+func (g *Gatherer) room(now record.Instant) int {
+	if g.pace.known(now) || now < g.barred || g.recent.often() {
+		g.held = 0
+		return math.MaxInt
+	}
+	most := first
+	if g.pace.way.least() == 0 {
+		most = 1
+	}
+	n := max(most-g.alone, 0)
+	if n == 0 && g.held == 0 {
+		g.held = now
+	}
+	if g.held > 0 && now >= g.held.Add(hold) {
+		return math.MaxInt
+	}
+	return n
 }
 
 // Turned reports whether what enters waits for a batch.
@@ -62,16 +92,21 @@ func (g *Gatherer) Alone(now record.Instant) Ticket {
 
 // Answered notes the answer to a write that went alone, or that there is none.
 func (g *Gatherer) Answered(now record.Instant, t Ticket) {
-	g.alone--
+	if g.alone--; g.pace.way.least() == 0 { // a few more go now
+		g.held = 0
+	}
 	g.pace.answered(now, t, g.alone)
 }
 
 // Next says how many of the writes that wait go now, and whether they go together. Its owner then
 // calls [Gatherer.Batch] once, or [Gatherer.Alone] for each, and asks again with each answer.
 func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) {
+	if waiting > 0 {
+		g.turn(now, waiting)
+	}
 	switch {
 	case !g.turned:
-		return waiting, false
+		return min(waiting, g.room(now)), false
 	case g.alone > 0 || g.together > 0:
 		return 0, false
 	case waiting < g.expected && now < g.until:
@@ -92,6 +127,9 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 
 // Due is how long after now Next has more to say, though nothing is answered; -1 for never.
 func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
+	if waiting > 0 && !g.turned && g.held > 0 {
+		return max(g.held.Add(hold).Sub(now), 0)
+	}
 	if waiting == 0 || !g.turned || g.alone > 0 || g.together > 0 {
 		return -1
 	}

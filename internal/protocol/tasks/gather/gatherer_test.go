@@ -250,7 +250,7 @@ func TestAStoreThatSyncsIsGivenBatches(t *testing.T) {
 		}}
 		const writers = 256
 		rate := w.run(t, writers, 10*time.Second)
-		if again := w.alone - w.before; rate < 30_000 || w.before > 4*writers || again < 4*probe || again > 6*probe {
+		if again := w.alone - w.before; rate < 30_000 || w.before > 3*first || again < 4*probe || again > 6*probe {
 			t.Errorf("bursts: %v: %.0f/s, %d of them alone before the first batch, and %d since", bursts, rate, w.before, again)
 		}
 	}
@@ -317,5 +317,52 @@ func TestSilence(t *testing.T) {
 		if n, together := g.Next(now, 100); n != 100 || together {
 			t.Errorf("%v: %d go, together: %v", f, n, together)
 		}
+	}
+}
+
+// TestFewGoBeforeThePaceIsKnown: one goes first, then a few. The others follow when the pace is
+// known, or when no answer comes.
+func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
+	var g Gatherer
+	const waiting = 100
+	now := record.Instant(time.Second)
+	one, alone := g.Enter(now)
+	if _, second := g.Enter(now); !alone || second {
+		t.Fatalf("the first one goes: %v, the second one: %v", alone, second)
+	}
+	now = now.Add(20 * time.Microsecond)
+	if g.Answered(now, one); g.held != 0 {
+		t.Error("something is held back, and nothing is under way")
+	}
+	var all []Ticket
+	for range first {
+		x, alone := g.Enter(now)
+		if !alone {
+			t.Fatal("it waits")
+		}
+		all = append(all, x)
+	}
+	if _, alone := g.Enter(now); alone {
+		t.Error("one more goes")
+	}
+	if n, _ := g.Next(now, waiting); n != 0 {
+		t.Errorf("%d more go", n)
+	}
+	if due := g.Due(now, waiting); due != hold {
+		t.Errorf("the others wait for %v", due)
+	}
+	silent := g
+	if n, together := silent.Next(now.Add(hold), waiting); n != waiting || together {
+		t.Errorf("no answer: %d go, together: %v", n, together)
+	}
+	if _, alone := silent.Enter(now.Add(hold)); !alone {
+		t.Error("the next one waits")
+	}
+	for _, x := range all {
+		now = now.Add(10 * time.Microsecond)
+		g.Answered(now, x)
+	}
+	if n, together := g.Next(now, waiting); n != waiting || together {
+		t.Errorf("a fast store: %d go, together: %v", n, together)
 	}
 }
