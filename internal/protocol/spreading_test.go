@@ -40,6 +40,23 @@ func candidate(instance string) record.Peer {
 	return record.Peer{Class: record.Candidate, Instance: instance}
 }
 
+// agreesToMove returns a rig that leads r0 to rN-1, and is to give one of them to b, which has
+// agreed to take it: that role, and its term.
+func agreesToMove(t *testing.T, roles int) (g *rig, role string, term uint64) {
+	t.Helper()
+	g = spreads(t, roles)
+	g.joins(candidate("b"), roles, record.Candidacy{Eligible: true, Spread: true})
+	g.run(6*time.Second, nil)
+	asked := g.asked()
+	if len(asked) != 1 {
+		t.Fatalf("asked %v", asked)
+	}
+	role = asked[0].Request.Role
+	term = g.m.View().Role(role).Revision
+	g.step(Answered{Role: role, Target: "b", OK: true})
+	return g, role, term
+}
+
 // asked is whom we have asked whether it takes a role.
 func (g *rig) asked() (all []Ask) {
 	for _, e := range g.effs {
@@ -84,16 +101,7 @@ func TestTakeoverAfterBalance(t *testing.T) {
 // TestBalanceGoesOnAfterALeave: a role is left and joined again while its work drains, so that
 // another process leads it. When that is done, the next role moves.
 func TestBalanceGoesOnAfterALeave(t *testing.T) {
-	g := spreads(t, 4)
-	g.joins(candidate("b"), 4, record.Candidacy{Eligible: true, Spread: true})
-	g.run(6*time.Second, nil)
-	first := g.asked()
-	if len(first) != 1 {
-		t.Fatalf("asked %v", first)
-	}
-	role := first[0].Request.Role
-	term := g.m.View().Role(role).Revision
-	g.step(Answered{Role: role, Target: "b", OK: true})
+	g, role, term := agreesToMove(t, 4)
 	g.step(Leave{ID: 1, Role: role})
 	g.step(Join{RoleConfig{Name: role, Spread: true}})
 	g.step(Drained{Role: role, Term: term})
@@ -250,16 +258,7 @@ func TestMovedRoleRestsInTheNextTerm(t *testing.T) {
 // TestPromiseLastsWhileTheWorkDrains: work takes longer to return than a promise lasts. The member
 // that has agreed to take the role is asked again until then, and holds its room.
 func TestPromiseLastsWhileTheWorkDrains(t *testing.T) {
-	g := spreads(t, 2)
-	g.joins(candidate("b"), 2, record.Candidacy{Eligible: true, Spread: true})
-	g.run(6*time.Second, nil)
-	first := g.asked()
-	if len(first) != 1 {
-		t.Fatalf("asked %v", first)
-	}
-	role := first[0].Request.Role
-	term := g.m.View().Role(role).Revision
-	g.step(Answered{Role: role, Target: "b", OK: true})
+	g, role, term := agreesToMove(t, 2)
 	g.effs = nil
 	g.run(3*g.m.cfg.OpTimeout+time.Millisecond, nil)
 	again := g.asked()
@@ -288,15 +287,8 @@ func TestPromiseLastsWhileTheWorkDrains(t *testing.T) {
 // TestPromiseLastsInOneSession: the member that has agreed to take a role comes back in another
 // session while the work drains. That one has agreed to nothing, and is not asked again.
 func TestPromiseLastsInOneSession(t *testing.T) {
-	g := spreads(t, 2)
+	g, _, _ := agreesToMove(t, 2)
 	b := candidate("b")
-	g.joins(b, 2, record.Candidacy{Eligible: true, Spread: true})
-	g.run(6*time.Second, nil)
-	first := g.asked()
-	if len(first) != 1 {
-		t.Fatalf("asked %v", first)
-	}
-	g.step(Answered{Role: first[0].Request.Role, Target: "b", OK: true})
 	g.sees(record.LeaseKey(b), record.Lease{V: 1, Session: g.m.view.Peer(b).Session(), State: record.Killed, By: "c"})
 	g.joins(b, 2, record.Candidacy{Eligible: true, Spread: true})
 	g.effs = nil
