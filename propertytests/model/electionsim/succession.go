@@ -298,8 +298,8 @@ func (p *process) checkAsked(x protocol.Ask) {
 		w.now < w.steeredAt+learnt {
 		return
 	}
-	if known := p.m.View().Peer(to.peer()); known == nil || known.Session() != to.session {
-		return // its view is late: it means the session before
+	if !p.means(to) {
+		return
 	}
 	opened, wait := w.store.at(to.session), zone.History{Failed: c.entry.Role.FailBacks}.Wait(w.plan.FailBack)
 	switch {
@@ -315,12 +315,20 @@ func (p *process) checkAsked(x protocol.Ask) {
 // for another one, or to keep it apart.
 func (p *process) checkBalanced(to *process, role string) {
 	w := p.w
-	if len(w.plan.Zones) == 0 || to == nil || w.plan.Apart || w.now < w.steeredAt+learnt || p.plan.MaxRoles > 0 {
+	if len(w.plan.Zones) == 0 || to == nil || w.plan.Apart || w.now < w.steeredAt+learnt || p.plan.MaxRoles > 0 ||
+		!p.means(to) {
 		return
 	}
 	if to.tier() != p.tier() {
 		w.violate("E10: %s moves %s to %s, which is in another zone, for the sake of balance", p, role, to)
 	}
+}
+
+// means reports whether p, when it asks a process, means that one, and not an earlier session of
+// that name, which its late view still shows: that may have been in another zone.
+func (p *process) means(to *process) bool {
+	known := p.m.View().Peer(to.peer())
+	return known != nil && known.Session() == to.session
 }
 
 // named is the only living process of that name, nil if there are none or several.
