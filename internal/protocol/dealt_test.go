@@ -91,9 +91,9 @@ func TestDealtAgainBesideOurOwnClaim(t *testing.T) {
 	}
 }
 
-// TestDealtAgainOnce: b takes nothing of what we leave to it. One more plan is made, and then none
-// until it is our turn behind it.
-func TestDealtAgainOnce(t *testing.T) {
+// TestDealtAgainAFewTimes: b takes nothing of what we leave to it. Some more plans are made, and
+// then none until it is our turn behind it.
+func TestDealtAgainAFewTimes(t *testing.T) {
 	for _, acknowledged := range []bool{false, true} {
 		g := claimsBeside(t, acknowledged)
 		plans, made := 0, record.Instant(0)
@@ -102,8 +102,8 @@ func TestDealtAgainOnce(t *testing.T) {
 				plans, made = plans+1, group.made
 			}
 		})
-		if ours := g.claimed(); plans > 2 || len(ours) > 0 {
-			t.Errorf("acknowledged %v: %d plans, want 2; claims %v", acknowledged, plans, ours)
+		if ours := g.claimed(); plans > 2+maxDoubts || len(ours) > 0 {
+			t.Errorf("acknowledged %v: %d plans, want %d at most; claims %v", acknowledged, plans, 2+maxDoubts, ours)
 		}
 	}
 }

@@ -167,11 +167,7 @@ type spreadGroup struct {
 	stale   bool // something of a role was written since
 	wrong   bool // other members may take its roles since
 	taken   bool // one that it deals out was claimed by another member than it says
-
-	// surprise is where somebody was last seen to lead a role that a plan did not say. An
-	// acknowledgement may tell of our own claim before the watch comes to what fell vacant earlier: so
-	// shown is how far it had come when the plan was made.
-	surprise, shown uint64
+	doubts  int  // how many plans are to deal out again what this one leaves to others
 
 	changed record.Instant // since when members come and go
 	settled record.Instant // nothing moves before

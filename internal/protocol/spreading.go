@@ -77,7 +77,7 @@ func (m *Machine) noteTaken(rv *RoleView) {
 		if g.picture == nil || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
 			continue
 		}
-		g.surprise = max(g.surprise, rv.Revision)
+		g.doubts = maxDoubts
 		m.dealAgain(g)
 	}
 }
@@ -132,14 +132,13 @@ func (m *Machine) replan(g *spreadGroup) {
 	}
 	g.made, g.stale, g.wrong, g.taken = m.now.Observer, false, false, false
 	g.again, g.vacant, g.moves = view.Never, 0, nil
-	others := false // some have planned before they saw who leads what, and we have not
 	for i := range g.picture.Roles {
-		if role := &g.picture.Roles[i]; role.At == spread.Nobody {
+		if g.picture.Roles[i].At == spread.Nobody {
 			g.vacant++
-			others = others || g.shown < role.Fell && role.Fell < g.surprise
 		}
 	}
-	if g.shown = m.view.Delivered(); others {
+	if g.vacant > 0 && g.doubts > 0 { // this plan, too, may be of another age than those of others
+		g.doubts--
 		m.dealAgain(g)
 	}
 	me, ok := g.picture.Seat(m.self)
@@ -201,7 +200,11 @@ func (m *Machine) planned(r *role) (i int, ok bool) {
 }
 
 const (
-	maxRow  = 8 // plans in a row after which the time between them no longer doubles
+	maxRow = 8 // plans in a row after which the time between them no longer doubles
+	// maxDoubts is how many plans follow one that others did not share, until nothing is vacant. One
+	// may be made before the claims of others are seen, as theirs may be before ours.
+	maxDoubts = 3
+
 	perRole = 250 * time.Microsecond
 )
 

@@ -131,11 +131,11 @@ var spreading = []mutants.Mutant{
 			"return seat == role.At || !role.Waits && seat == g.plan.To[i]",
 		},
 	}},
-	{Name: "what is acknowledged is known to all who plan", By: &dealsSoon, Edits: []mutants.Edit{
-		{"if g.shown = m.view.Delivered(); others {", "if g.shown = m.view.Delivered(); others && g.taken {"},
+	{Name: "one plan ends the doubt whether others share it", By: &dealsSoon, Edits: []mutants.Edit{
+		{"maxDoubts = 3\n", "maxDoubts = 0\n"},
 	}},
 	{Name: "what others have planned without is dealt out again and again", By: &dealsSoon, Edits: []mutants.Edit{
-		{"others || g.shown < role.Fell && role.Fell < g.surprise", "others || role.Fell < g.surprise"},
+		{"\t\tg.doubts--\n", ""},
 	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
 		{"if n.Leader != \"\" {", "if n.Leader != \"\" && n.Role == \"\" {"},
