@@ -26,6 +26,7 @@ func (p *process) believe() {
 			continue
 		}
 		p.checkOutlived(t)
+		w.checkWills(p, t)
 		p.checkLost(t)
 		for _, q := range w.members {
 			if q == p || !q.alive || q.until <= w.now {

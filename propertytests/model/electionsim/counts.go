@@ -36,9 +36,11 @@ type Counts struct {
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
 	Unwanted, Abandoned, RemovedHeld             int // RemovedHeld: by a session that had ended
 	Ended                                        int // sessions ended by guards
-	GuardAdmitted, GuardRefused                  int // writes to guarded resources
-	GuardDeposed, GuardOutlived                  int // refused after those of a later term, and of a later bucket
-	GuardAfterLoss                               int // refused, where the record of either term was lost
+	// sessions ended by a missing permission; their leases closed; left since work still ran
+	Denied, Wills, WillsKept    int
+	GuardAdmitted, GuardRefused int // writes to guarded resources
+	GuardDeposed, GuardOutlived int // refused after those of a later term, and of a later bucket
+	GuardAfterLoss              int // refused, where the record of either term was lost
 	// writes of claims together; those claims; such writes refused, unknown, won without an answer
 	Together, TogetherClaims, TogetherRefused, TogetherUnknown, TogetherUnheard int
 	// sent by a process that had ceased to lead; forged; resources recreated from their floor
@@ -135,6 +137,9 @@ func (c *Counts) Add(d Counts) {
 		{&c.RemovedHeld, d.RemovedHeld},
 		{&c.Abandoned, d.Abandoned},
 		{&c.Ended, d.Ended},
+		{&c.Denied, d.Denied},
+		{&c.Wills, d.Wills},
+		{&c.WillsKept, d.WillsKept},
 		{&c.GuardAdmitted, d.GuardAdmitted},
 		{&c.GuardRefused, d.GuardRefused},
 		{&c.GuardDeposed, d.GuardDeposed},

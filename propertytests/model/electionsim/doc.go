@@ -59,7 +59,8 @@
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
 //	errand.go                          what it does under a session without a role, and who says that it does nothing
 //	network.go, faults.go, losses.go   what goes wrong
-//	ended.go                           the guard of a process, which ends its sessions
+//	ended.go                           the guard of a process, which ends its sessions; a session that ends by a missing
+//	                                   permission, and what it leaves
 //	together.go                        claims that go together, and what is checked of them
 //	recreate.go, attach.go             a bucket that is deleted and recreated, and who notices
 //	outlived.go                        what is checked of that

@@ -58,7 +58,10 @@ func (p *process) carryOut(e protocol.Effect) {
 		w.Counts.SessionsLost++
 	case protocol.Ended:
 		p.tellGuardOfEnd(e.Closed)
-		if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
+		if errors.Is(e.Fault, errDenied) {
+			p.bequeath()
+			p.comeBack()
+		} else if err := (*protocol.DuplicateError)(nil); errors.As(e.Fault, &err) {
 			w.Counts.Duplicates++
 			p.checkDuplicate()
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrStoreRegressed) {

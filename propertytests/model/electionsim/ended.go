@@ -1,6 +1,7 @@
 package electionsim
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -107,4 +108,117 @@ func (w *world) endSession(e *ending.Ending, until time.Duration) {
 		}
 		next(way(), func() { e.Written(outcome) })
 	})
+}
+
+// errDenied is what a driver says when the server refuses what a process may not write.
+var errDenied = errors.New("the permission is missing")
+
+// estate is what is left of a session that has ended by a missing permission: work that has yet to
+// return, of the terms that it led and of errands, and its lease.
+type estate struct {
+	p       *process
+	peer    record.Peer
+	session uint64
+	until   time.Duration // it was trusted so long, and without a will nobody leads before
+	terms   []*legacy
+	errands time.Duration // when the last of them returns; 0: there are none
+}
+
+// legacy is a term of an estate.
+type legacy struct {
+	role    string
+	epoch   uint64
+	returns time.Duration // stuck: never
+}
+
+const stuck = longest * 2
+
+// bequeath ends the life of a process as a driver does whose session has ended by a missing
+// permission. Errands end first, or do not; then the terms have as long as their work may take to
+// drain. If all has returned, the lease is closed. A handler may begin just when the session ends.
+func (p *process) bequeath() {
+	w := p.w
+	w.Counts.Denied++
+	e := &estate{p: p, peer: p.peer(), session: p.session, until: p.until}
+	for _, t := range p.busy {
+		if !t.drained && t.session == p.session && p.keeps(t) {
+			e.terms = append(e.terms, &legacy{t.role, t.epoch, w.now + p.returnsAfter(t)})
+		}
+	}
+	if p.working != 0 && p.working == p.session || p.session != 0 && w.draws.IntN(8) == 0 {
+		e.errands = w.now + time.Duration(w.draws.Int64N(int64(2*p.cfg.Drain)))
+	}
+	w.estates = append(w.estates, e)
+	will, _, ok := p.m.LastWill()
+	ends := max(w.now, e.errands)
+	if !ok || ends > w.now+p.lasts(p.cfg.Drain) {
+		w.Counts.WillsKept++
+		return
+	}
+	for _, t := range e.terms {
+		ends = max(ends, t.returns)
+	}
+	if ends > w.now+2*p.lasts(p.cfg.Drain) {
+		w.Counts.WillsKept++
+		return
+	}
+	delay, n := time.Duration(1+w.draws.Int64N(int64(hop))), w.plan.Noise
+	switch {
+	case !p.link || w.draws.IntN(1000) < n.LostRequest:
+		return
+	case w.draws.IntN(1000) < n.Late:
+		delay = time.Duration(w.draws.Int64N(int64(6 * time.Second)))
+	}
+	w.after(ends-w.now+delay, func() {
+		if c := p.opened.write(w.now, will); c != nil {
+			w.Counts.Wills++
+			w.checkWill(e, c)
+			w.committed(c)
+		}
+	})
+}
+
+// keeps reports whether a term was led until now, or drains and keeps its role still.
+func (p *process) keeps(t *work) bool {
+	c := p.opened.newest(record.RoleKey(t.role))
+	return c != nil && c.entry.Role.ID == p.instance && c.entry.Role.Session == t.session ||
+		slices.ContainsFunc(p.out, func(e protocol.Effect) bool {
+			x, ends := e.(protocol.EndTerm)
+			return ends && x.Role == t.role && x.Term == t.term
+		})
+}
+
+// returnsAfter is when the work of a term returns that has been cancelled with its session.
+func (p *process) returnsAfter(t *work) time.Duration {
+	w := p.w
+	switch n := w.draws.IntN(1000); {
+	case t.stuck:
+		return stuck
+	case n < 100:
+		return stuck * time.Duration(n%2)
+	case n < 500:
+		return time.Duration(w.draws.Int64N(int64(3 * p.cfg.Drain)))
+	}
+	return time.Duration(w.draws.Int64N(int64(20 * time.Millisecond)))
+}
+
+// checkWill: a lease is closed by a will only when all that ran under it has returned.
+func (w *world) checkWill(e *estate, c *commit) {
+	if e.errands > w.now {
+		w.violate("I1: %v is on an errand, and its lease is closed by its will: %s", e.peer, c)
+	}
+}
+
+// checkWills: nobody leads a role while work runs of a term of it whose session has ended by a
+// missing permission, before the time for which that session was trusted is over.
+func (w *world) checkWills(p *process, t *work) {
+	w.estates = slices.DeleteFunc(w.estates, func(e *estate) bool { return e.until <= w.now })
+	for _, e := range w.estates {
+		for _, l := range e.terms {
+			if l.role == t.role && l.returns > w.now && l.epoch < t.epoch {
+				w.violate("E1: %s leads %s at epoch %d, and the work of %v at epoch %d runs until %v, in a session that was "+
+					"trusted until %v", p, t.role, t.epoch, e.peer, l.epoch, l.returns, e.until)
+			}
+		}
+	}
 }

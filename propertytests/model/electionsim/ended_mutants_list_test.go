@@ -7,6 +7,14 @@ var guardedOnes = mutants.Test{
 	Run: "^TestGuardedProcesses$", Args: []string{"-sim.schedules", "3000", "-test.timeout", "20m"}, Says: says,
 }
 
+// wills is for what a session does that ends by a missing permission.
+var wills = mutants.Test{
+	Run: "^TestLastWill$", Args: []string{"-sim.schedules", "1800", "-test.timeout", "20m"}, Says: says,
+}
+
+// willOf is the test of which lease that may close.
+var willOf = mutants.Test{Below: beside.Below, Run: "^TestLastWill$", Args: beside.Args, Says: beside.Says}
+
 // ended are the rules about a process that has certainly ended.
 var ended = []mutants.Mutant{
 	{Name: "a guard ends the next process under the same name", Edits: []mutants.Edit{
@@ -39,4 +47,19 @@ var ended = []mutants.Mutant{
 	{Name: "a lease that was closed is ended", Edits: []mutants.Edit{
 		{"if t.forget(w.Nonce); len(t.nonces) == 0 {", "if len(t.nonces) == 0 {"},
 	}, By: &beside},
+	{Name: "a will is written before work has returned", Edits: []mutants.Edit{
+		{"\t\tends = max(ends, t.returns)\n", "\t\tends = max(ends, 0*t.returns)\n"},
+	}, By: &wills},
+	{Name: "a will is written while a handler runs", Edits: []mutants.Edit{
+		{"ends := max(w.now, e.errands)", "ends := max(w.now, 0*e.errands)"},
+	}, By: &wills},
+	{Name: "a will closes the lease of another process", Edits: []mutants.Edit{
+		{"!p.Lease.Alive() || p.Lease.Nonce != m.lease.nonce {", "!p.Lease.Alive() {"},
+	}, By: &willOf},
+	{Name: "a will closes a lease that was ended", Edits: []mutants.Edit{
+		{"!p.Lease.Alive() || p.Lease.Nonce != m.lease.nonce {", "p.Lease.Nonce != m.lease.nonce {"},
+	}, By: &willOf},
+	{Name: "a session that continues has a will", Edits: []mutants.Edit{
+		{"if m.phase != ended || m.closing.closed != \"\" ||", "if m.closing.closed != \"\" ||"},
+	}, By: &willOf},
 }

@@ -164,6 +164,8 @@ func (p *process) suffer(f Fault, role string) {
 		}
 	case Mute:
 		p.muteFor = f.For
+	case Deny:
+		p.hand(protocol.Broken{Fault: errDenied})
 	case Elsewhere:
 		p.goElsewhere(f.For)
 	case CloseSession:

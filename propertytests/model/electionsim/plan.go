@@ -138,13 +138,17 @@ const Steer = KindCount + 8
 // schedules of its own.
 const StepClock = KindCount + 9
 
+// Deny takes a permission from a process, which ends its session. It is drawn in schedules of its
+// own.
+const Deny = KindCount + 10
+
 var kindNames = [...]string{
 	"pause", "suspend", "crash", "cut", "stall watch", "kill watch", "blind", "deaf", "mute", "storm",
 	"evict", "delete role", "garble role", "expire lease", "expire renewal", "garble lease", "delete member", "orphan",
 	"wipe", "unseen", "duplicate",
 	"step down", "transfer", "pause role", "sicken", "leave role", "close session", "validate", "describe",
 	"recreate", "go back", "elsewhere", "adopt", "late purge", "remove role", "blame", "restore", "steer",
-	"step clock",
+	"step clock", "deny",
 }
 
 func (k FaultKind) String() string { return kindNames[k] }

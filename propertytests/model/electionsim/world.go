@@ -40,6 +40,7 @@ type world struct {
 	ids       int
 	commands  map[int]*question
 	resources map[string]*resource // by role
+	estates   []*estate            // of sessions that have ended by a missing permission
 	led       map[string]bool      // roles in which a term has begun since a leader was crashed in the quiet
 	Counts    Counts
 	trace     trace
