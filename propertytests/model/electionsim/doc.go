@@ -11,6 +11,8 @@
 //	E1  nobody believes in a term of a role while somebody else does: at every step, against what every process was last
 //	    told by its machine, on that process's own clock, paused ones included. When the bucket is deleted and made
 //	    again, this holds in each of the two; in the old one nobody believes for longer than TTL - margin after its end
+//	    Nobody leads a role either while work runs of a session that has ended by a missing permission, for as long as
+//	    that was trusted: its lease is closed when all has returned, and left to run out before
 //	E2  epochs of a role rise, each is granted once, to the process that wrote that record
 //	E3  a resource admits a write of a role's leader exactly if it is not older than the latest one admitted: once a
 //	    later term has written, no earlier one does, however late its writes arrive and however often the resource is
