@@ -8,7 +8,7 @@ import (
 )
 
 // TestAdopt: a bucket gets a new id and a floor, nothing is left in it, and it is fit. Nothing
-// happens without a confirmation.
+// happens without a confirmation, or in a dry run.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	p := at(t)
@@ -17,17 +17,30 @@ func TestAdopt(t *testing.T) {
 	if r := p.run("bucket", "adopt", "roles"); r.code != cli.ExitUsage || !strings.Contains(r.errors, "--yes") {
 		t.Errorf("without a confirmation: exit %d, %s", r.code, r.errors)
 	}
-	done := document[struct {
+	type adoption struct {
 		Kind, Bucket, ID string
 		Floor            uint64
-	}](t, p.ok("bucket", "adopt", "roles", "--yes", "-o", "json").out)
+		DryRun           bool    `json:"dry_run"`
+		Waited           float64 `json:"waited_seconds"`
+	}
+	foreseen := document[adoption](t, p.ok("bucket", "adopt", "roles", "--dry-run", "-o", "json").out)
+	if foreseen != (adoption{Kind: "bucket_adopted", Bucket: "roles", DryRun: true, Waited: 1}) {
+		t.Errorf("%+v", foreseen)
+	}
+	said := p.ok("bucket", "adopt", "roles", "--dry-run").out
+	if now := strings.TrimSpace(p.ok("bucket", "id", "roles").out); now != before || !strings.Contains(said, "takes 1s") {
+		t.Errorf("id %s after a dry run, and %s before: %s", now, before, said)
+	}
+	done := document[adoption](t, p.ok("bucket", "adopt", "roles", "--yes", "-o", "json").out)
 	after := strings.TrimSpace(p.ok("bucket", "id", "roles").out)
-	if done.Kind != "bucket_adopted" || done.ID != after || after == before || done.Floor == 0 {
+	if done.Kind != "bucket_adopted" || done.DryRun || done.ID != after || after == before || done.Floor == 0 {
 		t.Errorf("%+v, id %s before and %s after", done, before, after)
 	}
 	p.ok("bucket", "check", "roles")
-	if r := p.run("bucket", "adopt", "nowhere", "--yes"); r.code == 0 || !strings.Contains(r.errors, "not found") {
-		t.Errorf("a missing bucket: exit %d, %s", r.code, r.errors)
+	for _, how := range []string{"--yes", "--dry-run"} {
+		if r := p.run("bucket", "adopt", "nowhere", how); r.code == 0 || !strings.Contains(r.errors, "not found") {
+			t.Errorf("a missing bucket, %s: exit %d, %s", how, r.code, r.errors)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,19 +51,39 @@ const markTries = 3
 // begun and purged meanwhile, with a floor that this one has not seen.
 var ErrSlowMark = errors.New("the server took more than half of the bucket's longest TTL to mark it: try again")
 
+// adoptable reads what the server has, and the changes that make the bucket fit.
+func (o *Owner) adoptable(ctx context.Context) (
+	info *streamAnswer, cfg map[string]json.RawMessage, changes map[string]any, err error,
+) {
+	if info, cfg, err = o.info(ctx); err != nil {
+		return nil, nil, nil, fmt.Errorf("adopt bucket: %w", err)
+	}
+	changes, lasting := repairs(o.at, &info.StreamInfo)
+	if lasting || ordinary(&info.StreamInfo) { // adopting removes every record
+		return nil, nil, nil, unfit(o.at, &info.StreamInfo, o.nc.ConnectedServerVersion())
+	}
+	return info, cfg, changes, nil
+}
+
+// Adoptable changes nothing. It returns the error that Adopt would, and the longest TTL of the
+// bucket.
+func (o *Owner) Adoptable(ctx context.Context) (longest time.Duration, err error) {
+	info, _, _, err := o.adoptable(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return longestTTL(&info.StreamInfo), nil
+}
+
 // mark marks the bucket. Between its mark and its purge an adoption waits for the longest TTL and
 // looks at the mark again. So if its mark was written after we had read the former one, and ours is
 // written within half of that time, it finds ours and purges nothing.
 func (o *Owner) mark(ctx context.Context, of *Backup) (*Adoption, error) {
 	begun := time.Now()
 	on := connection(o.nc)
-	info, cfg, err := o.info(ctx)
+	info, cfg, changes, err := o.adoptable(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("adopt bucket: %w", err)
-	}
-	changes, lasting := repairs(o.at, &info.StreamInfo)
-	if lasting || ordinary(&info.StreamInfo) { // adopting removes every record
-		return nil, unfit(o.at, &info.StreamInfo, o.nc.ConnectedServerVersion())
+		return nil, err
 	}
 	meta := metadata(changes, &info.StreamInfo)
 	least := uint64(0)
