@@ -21,6 +21,10 @@ func TestTasksLimits(t *testing.T) {
 		!strings.Contains(r.errors, "nothing is declared") {
 		t.Errorf("%q, %q", r.out, r.errors)
 	}
+	if r := w.run("tasks", "limits", "nope"); r.code != cli.ExitFailed ||
+		!strings.Contains(r.errors, `unknown kind "nope": the scheduler knows `) || !strings.Contains(r.errors, "double") {
+		t.Errorf("exit %d, %q", r.code, r.errors)
+	}
 	c, err := assign.NewClient(w.connect(), assign.ClientConfig{Namespace: "jobs"})
 	if err != nil {
 		t.Fatal(err)

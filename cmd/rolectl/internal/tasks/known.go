@@ -33,14 +33,35 @@ func uncheckedNote(asked bool, what string) string {
 	return " (stored; no scheduler answers, so the name of the " + what + " was not checked)"
 }
 
-// unknownName is the error about a name that the scheduler does not know.
+// unknownName is the error about a name that the scheduler does not know; effect, if there is one,
+// is what --force does.
 func unknownName(what, name, effect string, names []string) error {
 	slices.Sort(names)
 	known := "the scheduler knows none"
 	if len(names) > 0 {
 		known = "the scheduler knows " + wording.FirstFew(names)
 	}
-	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s; give --force to %s", what, name, known, effect))
+	if effect != "" {
+		known += "; give --force to " + effect
+	}
+	return cli.ExitWith(cli.ExitFailed, fmt.Errorf("unknown %s %q: %s", what, name, known))
+}
+
+// unlimited is the error about a kind of which no limits are recorded, if the scheduler does not
+// know it.
+func (t *scope) unlimited(ctx context.Context, c *assign.Client, l *assign.KindLimits, kind string) error {
+	if l.Declared != nil || l.Override != nil {
+		return nil
+	}
+	o, asked := t.lookUp(ctx, c)
+	var names []string
+	for _, k := range knownKinds(o) {
+		names = append(names, k.name)
+	}
+	if !asked || slices.Contains(names, kind) {
+		return nil
+	}
+	return unknownName("kind", kind, "", names)
 }
 
 // knownKind is a kind that the scheduler knows.

@@ -72,6 +72,11 @@ whatever its submission says.`,
 				if err != nil {
 					return err
 				}
+				if !restore {
+					if err := t.unlimited(ctx, c, &limits, args[0]); err != nil {
+						return err
+					}
+				}
 				return t.printLimits(limits)
 			})
 		},
