@@ -97,7 +97,8 @@ type WorkerOverview struct {
 	Draining bool `json:"draining,omitempty"`
 	Drained  bool `json:"drained,omitempty"`
 	// Unreachable says that the worker lives, and that messages of the scheduler do not reach it.
-	// It is given nothing until it answers. See ErrUnreachable.
+	// It is given nothing until it answers. A worker that has crashed is dead before that is said. See
+	// ErrUnreachable.
 	Unreachable bool              `json:"unreachable,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Kinds       []string          `json:"kinds"`

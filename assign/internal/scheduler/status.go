@@ -61,10 +61,10 @@ func overviewOf(v tasks.Overview) *control.Overview {
 			Reasons: k.Reasons,
 		})
 	}
-	for _, w := range v.Workers {
+	for _, w := range v.Workers { // one that was never told of as unreachable may have crashed a moment ago
 		o.Workers = append(o.Workers, control.Worker{
 			Instance: w.Instance, Session: w.Session, Slots: w.Slots, Load: w.Load, Draining: w.Draining, Drained: w.Drained,
-			Unreachable: w.Unreachable,
+			Unreachable: w.Unreachable && w.Told,
 			Labels:      w.Labels,
 			Kinds:       append([]string{}, w.Kinds...), // JSON knows no nil slice
 		})

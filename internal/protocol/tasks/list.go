@@ -153,8 +153,8 @@ func (s *Scheduler) Overview() Overview {
 			delete(absent, w.instance)
 			o.Workers = append(o.Workers, WorkerView{
 				Instance: w.instance, Session: w.session, Slots: w.slots, Load: w.load, Running: len(w.held),
-				Draining: w.draining, Drained: w.drained, Unreachable: w.unreachable, Own: w.own, Labels: maps.Clone(w.labels),
-				Kinds: slices.Clone(w.kinds),
+				Draining: w.draining, Drained: w.drained, Unreachable: w.unreachable,
+				Told: s.reach.Told(w.instance, w.session), Own: w.own, Labels: maps.Clone(w.labels), Kinds: slices.Clone(w.kinds),
 			})
 		}
 	}
@@ -227,6 +227,7 @@ type WorkerView struct {
 	Drained  bool // it is given nothing more, since somebody wants that
 	// Unreachable: messages do not reach it, and it is given nothing until they do.
 	Unreachable bool
+	Told        bool // it was so for longer than a crash takes to be known
 	Own         bool
 	Labels      map[string]string
 	Kinds       []string

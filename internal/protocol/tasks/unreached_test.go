@@ -16,7 +16,8 @@ func TestNobodyHears(t *testing.T) {
 	if g, _ := b.s.TaskInfo(b.now, "x"); g.State != StatePending || g.Reason != ReasonUnreachable || g.Tries != 0 {
 		t.Errorf("after it was pushed to nobody: %+v", g)
 	}
-	if o := b.s.Overview(); len(o.Workers) != 1 || !o.Workers[0].Unreachable || o.Workers[0].Load != 0 {
+	o := b.s.Overview()
+	if len(o.Workers) != 1 || !o.Workers[0].Unreachable || o.Workers[0].Told || o.Workers[0].Load != 0 {
 		t.Errorf("overview: %+v", o.Workers)
 	}
 	asked, told := 0, 0
@@ -32,6 +33,9 @@ func TestNobodyHears(t *testing.T) {
 		if len(findAll[Unanswered](out)) > 0 {
 			t.Error("it is to be ended: it owes nothing")
 		}
+	}
+	if o := b.s.Overview(); !o.Workers[0].Told {
+		t.Errorf("overview after 30 s: %+v", o.Workers)
 	}
 	if asked < 8 || asked > 16 || told < 3 || told > 6 {
 		t.Errorf("asked %d times and told of %d times in 30 s", asked, told)

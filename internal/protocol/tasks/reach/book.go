@@ -98,6 +98,13 @@ func (b *Book) Tell(now record.Instant, instance string, session uint64) (times 
 	return e.told, true
 }
 
+// Told reports whether a session is lost, and was told of. A worker that has just crashed was not:
+// its session ends before that.
+func (b *Book) Told(instance string, session uint64) bool {
+	e := b.list[instance]
+	return e != nil && e.lost && e.session == session && e.told > 0
+}
+
 // Due is when a session is to be asked or told of next.
 func (b *Book) Due(instance string, session uint64) record.Instant {
 	e := b.list[instance]
