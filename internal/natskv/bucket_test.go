@@ -332,6 +332,12 @@ func TestTooOld(t *testing.T) {
 			t.Errorf("tooOld(%q) = %v", version, got)
 		}
 	}
+	missing := &NotFoundError{Bucket: "b", Old: tooOld("2.10.22")}
+	want := `bucket "b" not found, and the server has version 2.10.22: upgrade it to 2.12 or later; then make it with ` +
+		`"rolectl bucket create b"`
+	if missing.Error() != want || !errors.Is(missing, ErrBucketNotFound) {
+		t.Error(missing)
+	}
 }
 
 func TestKVClientsWorkOnTheBucket(t *testing.T) {

@@ -49,10 +49,15 @@ type NotFoundError struct {
 	Reach Reach
 	// Domain is the JetStream domain that has answered, if that is known.
 	Domain string
+	// Old says that the server is too old for a bucket, "" if it is not: that is to be fixed first.
+	Old string
 }
 
 func (e *NotFoundError) Error() string {
 	switch {
+	case e.Old != "":
+		return fmt.Sprintf("bucket %q not found, and %s; then make it with %q", e.Bucket, e.Old,
+			Command(Config{Bucket: e.Bucket, Reach: e.Reach}))
 	case e.Stream != "" && e.Domain != "":
 		return fmt.Sprintf("stream %q not found in JetStream domain %q: set Domain to the domain that has it", e.Stream,
 			e.Domain)

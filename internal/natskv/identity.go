@@ -190,11 +190,18 @@ func (r Reach) MayCreate(ctx context.Context, nc *nats.Conn, what, command strin
 	return nil
 }
 
-// Located adds the domain that answers to a NotFoundError, if the Reach names none: the bucket may
-// be in another one. It returns any other error as it is, and asks nothing for it.
+// Located adds to a NotFoundError that the server is too old, else the domain that answers, if the
+// Reach names none: the bucket may be in another one. It returns any other error as it is, and asks
+// nothing for it.
 func (r Reach) Located(ctx context.Context, nc *nats.Conn, err error) error {
 	missing := (*NotFoundError)(nil)
-	if !errors.As(err, &missing) || !r.IsZero() {
+	if !errors.As(err, &missing) {
+		return err
+	}
+	if old := tooOld(nc.ConnectedServerVersion()); old != "" && missing.Bucket != "" {
+		return &NotFoundError{Bucket: missing.Bucket, Reach: missing.Reach, Old: old}
+	}
+	if !r.IsZero() {
 		return err
 	}
 	domain, unanswered := r.AnsweringDomain(ctx, nc)
