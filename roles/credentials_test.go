@@ -56,8 +56,8 @@ func TestCredentialsRenewedLate(t *testing.T) {
 
 		know("two")
 		time.Sleep(3 * time.Second)
-		const says = "Authorization Violation"
-		if line := a.logged("cannot connect to"); !strings.Contains(line.Message, says) || !term.Valid() ||
+		const says, fix = "Authorization Violation", ": set them in Config.NATSOptions"
+		if line := a.logged("cannot connect to"); !strings.Contains(line.Message, says+fix) || !term.Valid() ||
 			!a.Status().Ready {
 			t.Errorf("%q, valid %v, ready %v", line.Message, term.Valid(), a.Status().Ready)
 		}

@@ -2,6 +2,7 @@ package roles
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/bridge"
+	"github.com/rolemanager/rolemanager/internal/natsconn"
 )
 
 // reports are everything that the manager logs: the events of its session and the reports of its
@@ -49,6 +51,9 @@ func (r *reports) unreached(err error) {
 	}
 }
 
+// credentialsFix is what to do when servers refuse the credentials.
+const credentialsFix = "set them in Config.NATSOptions, such as nats.UserInfo or nats.UserCredentials"
+
 // awaitReason waits until the reason is known why the first attempt to connect failed. nats.go
 // reports the reason a moment after it has returned.
 func (r *reports) awaitReason() {
@@ -68,19 +73,28 @@ func (r *reports) reason() error {
 
 const reasonWithin = 100 * time.Millisecond
 
-// explained adds the reason to the report that there is no connection.
+// explained adds the reason to the report that there is no connection, and how to fix credentials
+// that are refused.
 func (r *reports) explained(e event.Event) event.Event {
 	fault, ok := e.(event.Fault)
 	if up, is := e.(event.ConnectionChanged); is && up.Connected {
 		r.away.Store(nil)
 	}
-	reason := r.away.Load()
-	if missing := (*election.NotConnectedError)(nil); ok && reason != nil && errors.As(fault.Err, &missing) &&
-		missing.Err == nil {
-		fault.Err = &election.NotConnectedError{Servers: missing.Servers, Err: *reason}
-		return fault
+	missing := (*election.NotConnectedError)(nil)
+	if !ok || !errors.As(fault.Err, &missing) {
+		return e
 	}
-	return e
+	reason, more := missing.Err, false
+	if away := r.away.Load(); reason == nil && away != nil {
+		reason, more = *away, true
+	}
+	if natsconn.Refused(reason) {
+		reason, more = fmt.Errorf("%w: %s", reason, credentialsFix), true
+	}
+	if more {
+		fault.Err = &election.NotConnectedError{Servers: missing.Servers, Err: reason}
+	}
+	return fault
 }
 
 // fault reports what is wrong beside the session: with the list of servers, or systemd. Before the

@@ -40,8 +40,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	err = m.session.Open(ctx, nc)
 	if why := refusal(); err != nil && why != nil {
-		err = fmt.Errorf("roles: the NATS servers refuse the credentials: %w: set them in Config.NATSOptions, such as "+
-			"nats.UserInfo or nats.UserCredentials (%w)", why, err)
+		err = fmt.Errorf("roles: the NATS servers refuse the credentials: %w: "+credentialsFix+" (%w)", why, err)
 	} else if err == nil {
 		err = m.lead(ctx)
 	} else if ctx.Err() != nil {
