@@ -21,8 +21,10 @@ import (
 // for ever; also those that come back when others have written more than was lost. So does an
 // observer. New sessions begin as ever.
 func TestRestoredBucket(t *testing.T) {
+	t.Parallel()
 	for _, since := range []int{0, 2000} {
 		t.Run(fmt.Sprint(since, " writes since"), func(t *testing.T) {
+			t.Parallel()
 			dir, backup := t.TempDir(), t.TempDir()
 			s := natstest.Server(t, natstest.StoreIn(dir))
 			link := s.Link()

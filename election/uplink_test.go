@@ -12,6 +12,7 @@ import (
 // TestACutUplink: the process on a leaf node leads, and its site is cut off from the hub. Its term
 // ends before the process at the hub leads. When the link is back, it is a candidate again.
 func TestACutUplink(t *testing.T) {
+	t.Parallel()
 	h := natstest.Hub(t, natsrun.HubOptions{Domain: "hub", Leaves: []natsrun.LeafOptions{{Name: "site"}}})
 	cfg := instance("site")
 	cfg.Domain = "hub"

@@ -19,6 +19,7 @@ import (
 // domain comes from a flag, the environment or a context. Without it, the leaf node's own JetStream
 // has no such bucket, and the error says where it looked.
 func TestDomain(t *testing.T) {
+	t.Parallel()
 	h := natstest.Hub(t, natsrun.HubOptions{
 		Domain: "hub", Leaves: []natsrun.LeafOptions{{Name: "site"}, {Name: "relay", NoJetStream: true}},
 	})
@@ -116,6 +117,7 @@ func TestDomain(t *testing.T) {
 // TestDoctorNamesake: a hub and a leaf node without JetStream domains each have a bucket of one
 // name. Doctor hears of the other one from a process that uses it.
 func TestDoctorNamesake(t *testing.T) {
+	t.Parallel()
 	h := natstest.Hub(t, natsrun.HubOptions{Leaves: []natsrun.LeafOptions{
 		{Name: "site", Configure: func(so *server.Options) { so.JetStreamDomain = "" }},
 	}})
