@@ -55,10 +55,6 @@ var (
 		Below: []string{"assign"}, Run: "^TestBatchesWithoutAnAnswer$",
 		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
-	readAlong = &mutants.Test{
-		Below: []string{"assign/internal/scheduler"}, Run: "^TestReadAlong$",
-		Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
-	}
 	tiedTerms = &mutants.Test{
 		Below: []string{"election"}, Run: "^TestWhile", Args: []string{"-test.timeout", "3m"}, Says: driverTest("").Says,
 	}
@@ -228,10 +224,6 @@ var taskMutants = mutants.Suite{
 				"b.result.Outcome == natskv.Unknown && b.result.NoneStored &&",
 				"b.result.Outcome == natskv.Unknown &&",
 			}},
-		},
-		{
-			Name: "an input that was read along is not read again", By: readAlong,
-			Edits: []mutants.Edit{{"if w.seen < t.portion && t.along[w.revision]", "if t.along[w.revision]"}},
 		},
 		{
 			Name: "a session on the books of which nothing is left is not ended", By: wiped,
