@@ -187,11 +187,11 @@ func (p *payloads) fetchInput(revision uint64) { p.inputs.Put(p.shelf.Want(revis
 func (p *payloads) found(r readAlong, awaited int) {
 	inputs := make(map[uint64]payload, len(r.entries))
 	for i := range r.entries {
-		if e := &r.entries[i]; !e.Marker && len(e.Header[record.HeaderOutcome]) == 0 {
+		if e := &r.entries[i]; isInput(e) {
 			inputs[e.Revision] = payloadOf(e)
 		}
 	}
-	p.shelf.Put(r.portion, r.records, awaited, inputs)
+	p.shelf.Put(r.portion, r.inputs, awaited, inputs)
 	p.readOn()
 }
 
@@ -218,9 +218,12 @@ type stretch struct {
 // readAlong is a portion of the stream that was read.
 type readAlong struct {
 	portion uint64
-	records int            // in it
+	inputs  int            // in it, with those that were wanted
 	entries []natskv.Entry // without those that were wanted
 }
+
+// isInput reports whether a record is the input of a task that has not ended.
+func isInput(e *natskv.Entry) bool { return !e.Marker && len(e.Header[record.HeaderOutcome]) == 0 }
 
 const (
 	portionBytes = 4 << 20
@@ -297,8 +300,11 @@ func (t *stretch) take(list []ahead.Want, entries []natskv.Entry) []ahead.Want {
 	}
 	missing, later := t.rule.Read(t.now(), revisions, list)
 	t.alone(missing)
-	r := readAlong{portion: t.rule.Number(), records: len(entries)}
+	r := readAlong{portion: t.rule.Number()}
 	for _, e := range entries {
+		if isInput(&e) {
+			r.inputs++
+		}
 		if t.rule.Along(e.Revision) {
 			r.entries = append(r.entries, e)
 		} else {

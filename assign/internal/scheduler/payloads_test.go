@@ -68,8 +68,8 @@ func TestReadAlong(t *testing.T) {
 		t.Fatalf("later %v, alone %v, given %v", later, alone, given)
 	}
 	portion := given[2].(readAlong)
-	if len(portion.entries) != 3 || portion.records != 5 {
-		t.Fatalf("%d others of %d, want 3 of 5", len(portion.entries), portion.records)
+	if len(portion.entries) != 3 || portion.inputs != 4 {
+		t.Fatalf("%d others, and %d inputs, want 3 and 4", len(portion.entries), portion.inputs)
 	}
 
 	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64]int{13: 0, 30: 1}}

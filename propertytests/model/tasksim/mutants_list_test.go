@@ -552,10 +552,13 @@ var inPortions = []mutants.Mutant{
 		{"s.taken += uint64(used)", "s.taken += 0 * uint64(used)"},
 	}},
 	{Name: "no portion is read ahead", Edits: []mutants.Edit{
-		{"s.asked || s.records == 0 || len(s.last) > s.records/2", "s.records >= 0"},
+		{"s.asked || s.inputs == 0 || len(s.last) > s.inputs/2", "s.inputs >= 0"},
 	}},
 	{Name: "a portion is read ahead though nothing of the last one is used", Edits: []mutants.Edit{
-		{"s.asked || s.records == 0 || len(s.last) > s.records/2", "s.asked || s.records == 0"},
+		{"s.asked || s.inputs == 0 || len(s.last) > s.inputs/2", "s.asked || s.inputs == 0"},
+	}},
+	{Name: "a portion is read ahead of one in which all tasks have ended", Edits: []mutants.Edit{
+		{"s.asked || s.inputs == 0 || len(s.last)", "s.asked || len(s.last)"},
 	}},
 	{Name: "what a portion on its way has is read by itself", Edits: []mutants.Edit{
 		{"w.Seen < r.portion && r.along[w.Revision], w.Seen+1", "w.Seen+1"},
@@ -567,7 +570,7 @@ var inPortions = []mutants.Mutant{
 		{"if !r.along[w.Revision] && w.Revision != last {", "if w.Revision == last {"},
 	}},
 	{Name: "the portion before the last one is forgotten", Edits: []mutants.Edit{
-		{"s.before, s.last = s.last, inputs", "s.before, s.last = nil, inputs"},
+		{"s.before, s.last = s.last, rest", "s.before, s.last = nil, rest"},
 	}},
 	{Name: "a reading of no use continues", Edits: []mutants.Edit{
 		{"(r.wasted(list[0]) || list[0].Revision >", "(list[0].Revision >"},

@@ -16,6 +16,7 @@ type backlog struct {
 	now    record.Instant
 	stream []uint64 // the revisions of its records
 	gone   map[uint64]bool
+	ended  map[uint64]bool // their tasks have ended
 	rule   Reader
 	shelf  Shelf[bool]
 
@@ -30,9 +31,9 @@ type backlog struct {
 }
 
 type portion struct {
-	number  uint64
-	records int
-	along   []uint64
+	number uint64
+	inputs int
+	along  []uint64
 }
 
 // hand has the scheduler send a frame.
@@ -78,11 +79,11 @@ func (w *backlog) hear() {
 		for _, r := range a.along {
 			if w.given(r) {
 				used++
-			} else {
+			} else if !w.ended[r] {
 				rest[r] = true
 			}
 		}
-		w.shelf.Put(a.number, a.records, used, rest)
+		w.shelf.Put(a.number, a.inputs, used, rest)
 		w.more()
 	}
 	w.most = max(w.most, len(w.shelf.last)+len(w.shelf.before))
@@ -133,8 +134,11 @@ func (w *backlog) read(t interface{ Fatalf(string, ...any) }, size int) {
 			wanted := list
 			missing, list = w.rule.Read(w.now, revisions, list)
 			w.one(missing)
-			p := portion{number: w.rule.Number(), records: len(revisions)}
+			p := portion{number: w.rule.Number()}
 			for _, r := range revisions {
+				if !w.ended[r] {
+					p.inputs++
+				}
 				if w.rule.Along(r) {
 					p.along = append(p.along, r)
 				} else if !slices.ContainsFunc(wanted, func(x Want) bool { return x.Revision == r }) {
@@ -164,7 +168,7 @@ func (w *backlog) settle(t interface{ Fatalf(string, ...any) }, size int) {
 }
 
 func newBacklog(records, gap int) *backlog {
-	w := &backlog{now: 1, gone: map[uint64]bool{}, open: map[uint64]bool{}}
+	w := &backlog{now: 1, gone: map[uint64]bool{}, ended: map[uint64]bool{}, open: map[uint64]bool{}}
 	for i := range records {
 		w.stream = append(w.stream, uint64(100+i*gap))
 	}
@@ -176,6 +180,11 @@ func newBacklog(records, gap int) *backlog {
 func TestWhateverIsWantedComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newBacklog(rapid.IntRange(1, 6000).Draw(t, "records"), rapid.SampledFrom([]int{1, 2, 30, 2000}).Draw(t, "gap"))
+		if every := rapid.IntRange(0, 5).Draw(t, "ended"); every > 0 {
+			for i := 0; i < len(w.stream); i += every {
+				w.ended[w.stream[i]] = true
+			}
+		}
 		size := rapid.SampledFrom([]int{1, 10, Most}).Draw(t, "size")
 		at := 0
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -230,6 +239,28 @@ func TestABacklogIsReadInPortions(t *testing.T) {
 					w.portions, w.alone)
 			}
 		}
+	}
+}
+
+// TestNothingIsReadForTasksThatHaveEnded: half of the records of a backlog, and all behind it, are
+// those of tasks that have ended. The backlog is read in portions, and the reading stops behind it.
+func TestNothingIsReadForTasksThatHaveEnded(t *testing.T) {
+	const open = 10 * Most
+	w := newBacklog(60*Most, 1)
+	var inputs []uint64
+	for i, r := range w.stream {
+		if i < 2*open && i%2 == 0 {
+			inputs = append(inputs, r)
+		} else {
+			w.ended[r] = true
+		}
+	}
+	for at := 0; at < open; at += 64 {
+		w.hand(inputs[at : at+64])
+		w.settle(t, Most)
+	}
+	if w.came != open || w.begins != 1 || w.portions > 2*open/Most+3 || w.alone > fewestInRow+64 {
+		t.Errorf("%d came; %d readings of %d portions, %d alone", w.came, w.begins, w.portions, w.alone)
 	}
 }
 

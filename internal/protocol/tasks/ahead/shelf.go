@@ -5,7 +5,7 @@ package ahead
 type Shelf[T any] struct {
 	last, before map[uint64]T // by revision
 	number       uint64       // that of the last portion
-	records      int          // in it when it was read
+	inputs       int          // in it when it was read
 	asked        bool         // for the one after it
 	taken        uint64       // inputs that were taken from portions so far
 }
@@ -25,17 +25,18 @@ func (s *Shelf[T]) Take(revision uint64) (x T, ok bool) {
 	return x, false
 }
 
-// Put takes a portion of so many records, without those that frames await. Of these, used were not
-// known to be wanted when it was read.
-func (s *Shelf[T]) Put(number uint64, records, used int, inputs map[uint64]T) {
-	s.number, s.records, s.asked = number, records, false
+// Put takes a portion in which so many inputs of tasks are open, and of these the rest that frames
+// do not await. Of those that they do, used were not known to be wanted when it was read.
+func (s *Shelf[T]) Put(number uint64, inputs, used int, rest map[uint64]T) {
+	s.number, s.inputs, s.asked = number, inputs, false
 	s.taken += uint64(used)
-	s.before, s.last = s.last, inputs
+	s.before, s.last = s.last, rest
 }
 
-// More asks once for the portion after the last one, when half of that one is used.
+// More asks once for the portion after the last one, when half of the inputs in that one are used.
+// Nothing follows by itself a portion in which all tasks have ended.
 func (s *Shelf[T]) More() (Want, bool) {
-	if s.asked || s.records == 0 || len(s.last) > s.records/2 {
+	if s.asked || s.inputs == 0 || len(s.last) > s.inputs/2 {
 		return Want{}, false
 	}
 	s.asked = true
