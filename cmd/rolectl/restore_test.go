@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
 // backupOf is a directory with what "nats stream backup" writes about a bucket.
@@ -85,6 +88,10 @@ func TestRestore(t *testing.T) {
 		t.Errorf("its configuration: %v", err)
 	}
 	p.ok("bucket", "check", "roles")
+	natstest.Eventually(t, "nobody follows it any more", patience, func() (bool, string) {
+		state, err := natskv.Inspect(t.Context(), nc, "roles")
+		return err == nil && state.Watchers == 0, fmt.Sprint(state.Watchers, err)
+	})
 	if out := p.ok("bucket", "restore", "roles", backup, "--yes").out; !strings.Contains(out,
 		"keeps its configuration") {
 		t.Errorf("%s", out)

@@ -85,8 +85,11 @@ changes nothing, and says what would be done.`,
 // says what is there. One whose restoration was interrupted is restored again.
 func checkLost(ctx context.Context, a *cli.App, nc *nats.Conn, name string, forced bool) (there string, err error) {
 	state, err := a.Reach().Inspect(ctx, nc, name)
-	if err != nil || errors.As(state.Copied, new(*natskv.AdoptingError)) {
-		return "", nil // restore itself says what is wrong
+	switch {
+	case errors.Is(err, natskv.ErrBucketNotFound) || err == nil && errors.Is(state.Copied, natskv.ErrAdopting):
+		return "", nil
+	case err != nil: // so nobody can say whether it was lost
+		return "", cli.BucketError(err)
 	}
 	there = fmt.Sprintf("Bucket %s is there, with %s, and followed by %s. ", name, wording.Count(state.Keys, "record"),
 		wording.Count(uint64(state.Watchers), "watcher"))
