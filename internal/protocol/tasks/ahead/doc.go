@@ -10,7 +10,7 @@
 //   - R2 A reading ends only if it has not been used for a while, or if what is wanted is far off,
 //     or if nearly nothing of a portion was of use. Only a frame that has seen a portion says
 //     whether it was. The next one begins a while later, the longer the more it costs.
-//   - R3 A portion is read ahead of what is wanted when half of the inputs in the last one are used,
+//   - R3 A portion is read ahead of what is wanted if half of the inputs in the last one are used,
 //     and no other then. So two portions are at hand, and one is on its way. Tasks that have ended
 //     do not count: no portion follows one without open tasks until a frame wants an input behind.
 package ahead
