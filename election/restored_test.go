@@ -31,7 +31,7 @@ func TestRestoredBucket(t *testing.T) {
 			again := append(link.Options(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond),
 				nats.ReconnectBufSize(-1))
 			first := instance("a")
-			first.Storage = jetstream.FileStorage
+			first.Storage, first.TTL = jetstream.FileStorage, 3*time.Second // a busy machine stands still for a second
 			a := open(t, s, first, again...)
 			lead(t, a, election.RoleConfig{Role: "r"})
 			o, err := election.Observe(t.Context(), natstest.Connect(t, s, again...), bucket)

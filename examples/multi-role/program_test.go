@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -58,12 +57,6 @@ type failover struct {
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		flag.Parse()
-		// Most of the time, the tests wait for processes.
-		if err := flag.Set("test.parallel", "6"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
 		dir, err := os.MkdirTemp("", "multi-role-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

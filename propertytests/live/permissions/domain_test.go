@@ -76,7 +76,7 @@ func accountsOf(t *testing.T, name, crossing string) func(*server.Options) {
 	}
 }
 
-// inDomain has a session use the domain, with a lease that a busy machine does not outlast.
+// inDomain has a session use the domain, with a longer lease than elsewhere, for a busy machine.
 func inDomain(cfg *election.SessionConfig) {
 	cfg.Domain, cfg.TTL, cfg.CoolDown = domain, 6*time.Second, time.Second
 }

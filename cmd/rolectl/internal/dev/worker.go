@@ -109,7 +109,9 @@ func (w *devWorker) attend(ctx context.Context) {
 		defer cancel()
 		err := w.session.Close(closing)
 		if err == nil && ctx.Err() == nil { // nobody is to lead that role again, and nobody need ask why
-			err = w.removeRole(ctx)
+			if err = w.removeRole(ctx); ctx.Err() != nil {
+				return // dev ends meanwhile
+			}
 		}
 		if err != nil {
 			w.say("the built-in worker: %s", cli.Plain(err))
