@@ -198,11 +198,11 @@ func (r Reach) Located(ctx context.Context, nc *nats.Conn, err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
+	if !r.IsZero() { // the server that it means need not be the one that is connected
+		return err
+	}
 	if old := tooOld(nc.ConnectedServerVersion()); old != "" && missing.Bucket != "" {
 		return &NotFoundError{Bucket: missing.Bucket, Reach: missing.Reach, Old: old}
-	}
-	if !r.IsZero() {
-		return err
 	}
 	domain, unanswered := r.AnsweringDomain(ctx, nc)
 	if unanswered != nil || domain == "" { // a user who may not ask gets the shorter error

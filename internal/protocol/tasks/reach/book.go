@@ -26,6 +26,7 @@ type absence struct {
 	ask     record.Instant
 	tell    record.Instant
 	told    int
+	toldOf  uint64 // the session that was told of last
 }
 
 const (
@@ -94,7 +95,7 @@ func (b *Book) Tell(now record.Instant, instance string, session uint64) (times 
 		return 0, false
 	}
 	e.tell = now.Add(b.cfg.Tell << min(e.told, maxTold))
-	e.told++
+	e.told, e.toldOf = e.told+1, session
 	return e.told, true
 }
 
@@ -102,7 +103,7 @@ func (b *Book) Tell(now record.Instant, instance string, session uint64) (times 
 // its session ends before that.
 func (b *Book) Told(instance string, session uint64) bool {
 	e := b.list[instance]
-	return e != nil && e.lost && e.session == session && e.told > 0
+	return e != nil && e.lost && e.toldOf == session
 }
 
 // Due is when a session is to be asked or told of next.

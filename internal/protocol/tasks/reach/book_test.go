@@ -87,6 +87,23 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// TestASessionIsNotToldOfForAnEarlierOne: the next session of an instance counts as told of only
+// when it was.
+func TestASessionIsNotToldOfForAnEarlierOne(t *testing.T) {
+	b := book()
+	b.Lose(start, "w", 7)
+	if _, is := b.Tell(start.Add(3*time.Second), "w", 7); !is || !b.Told("w", 7) {
+		t.Fatal("not told of")
+	}
+	b.Open(start.Add(4*time.Second), "w", 9)
+	if b.Told("w", 9) {
+		t.Error("a session counts as told of for an earlier one")
+	}
+	if _, is := b.Tell(start.Add(7*time.Second), "w", 9); !is || !b.Told("w", 9) {
+		t.Error("it is told of, and does not count so")
+	}
+}
+
 // TestBounded: instances that do not come back are forgotten, and one that is asked is not.
 func TestBounded(t *testing.T) {
 	b := book()
