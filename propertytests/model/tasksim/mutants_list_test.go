@@ -533,6 +533,15 @@ var together = []mutants.Mutant{
 	{Name: "writes wait for the pace for ever", Edits: []mutants.Edit{
 		{"now >= g.held.Add(hold)", "now >= g.held.Add(1000*hold)"},
 	}},
+	{Name: "those after a few wait without a bound", Edits: []mutants.Edit{
+		{"case waiting > 0 && g.held == 0:", "case g.alone >= most && g.held == 0:"},
+	}},
+	{Name: "after batches all go, since some had waited", Edits: []mutants.Edit{
+		{"if g.alone--; g.alone == 0 {", "if g.alone--; g.alone < 0 {"},
+	}},
+	{Name: "among a flow all go, since some had waited", Edits: []mutants.Edit{
+		{"case g.alone+waiting <= most:\n\t\tg.held = 0\n", "case g.alone+waiting <= most:\n"},
+	}},
 	{Name: "writes that wait for the pace do not turn", Edits: []mutants.Edit{
 		{"if waiting > 0 {\n\t\tg.turn(now, waiting)", "if waiting < 0 {\n\t\tg.turn(now, waiting)"},
 	}},

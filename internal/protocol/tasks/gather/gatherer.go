@@ -32,7 +32,7 @@ type Gatherer struct {
 	expected int  // writes that may come soon: those of the last batch, and what waited meanwhile
 	until    record.Instant
 	barred   record.Instant
-	held     record.Instant // since when writes wait until the pace is known, 0: none has waited
+	held     record.Instant // since when writes wait until the pace is known, 0: none waits
 
 	pace   pace
 	cost   price
@@ -45,7 +45,7 @@ type Ticket struct{ sent record.Instant }
 // Enter takes a write. It reports whether the write goes alone, now; else it waits for
 // [Gatherer.Next].
 func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
-	if g.turn(now, 1); g.turned || g.room(now) == 0 {
+	if g.turn(now, 1); g.turned || g.alone >= g.most(now) && !g.late(now) {
 		return Ticket{}, false
 	}
 	return g.Alone(now), true
@@ -59,25 +59,35 @@ func (g *Gatherer) turn(now record.Instant, waiting int) {
 	}
 }
 
-// room is how many more may go alone at once: one before the way to the store is known, and few
-// before its pace is.
-func (g *Gatherer) room(now record.Instant) int {
+// most is how many may be in flight alone: one before the way to the store is known, and few before
+// its pace is.
+func (g *Gatherer) most(now record.Instant) int {
 	if g.pace.known(now) || now < g.barred || g.recent.often() {
-		g.held = 0
 		return math.MaxInt
 	}
 	most := first
 	if g.pace.way.least() == 0 {
 		most = 1
 	}
-	n := max(most-g.alone, 0)
-	if n == 0 && g.held == 0 {
+	return most
+}
+
+// late reports whether writes have waited for the pace for so long that all go.
+func (g *Gatherer) late(now record.Instant) bool { return g.held > 0 && now >= g.held.Add(hold) }
+
+// release is how many of those that wait go alone now. It notes since when the others wait.
+func (g *Gatherer) release(now record.Instant, waiting int) int {
+	most := g.most(now)
+	switch {
+	case g.alone+waiting <= most:
+		g.held = 0
+		return waiting
+	case g.late(now):
+		return waiting
+	case waiting > 0 && g.held == 0:
 		g.held = now
 	}
-	if g.held > 0 && now >= g.held.Add(hold) {
-		return math.MaxInt
-	}
-	return n
+	return min(max(most-g.alone, 0), waiting)
 }
 
 // Turned reports whether what enters waits for a batch.
@@ -92,7 +102,7 @@ func (g *Gatherer) Alone(now record.Instant) Ticket {
 
 // Answered notes the answer to a write that went alone, or that there is none.
 func (g *Gatherer) Answered(now record.Instant, t Ticket) {
-	if g.alone--; g.pace.way.least() == 0 { // a few more go now
+	if g.alone--; g.alone == 0 { // nothing is late among the next ones
 		g.held = 0
 	}
 	g.pace.answered(now, t, g.alone)
@@ -106,7 +116,7 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 	}
 	switch {
 	case !g.turned:
-		return min(waiting, g.room(now)), false
+		return g.release(now, waiting), false
 	case g.alone > 0 || g.together > 0:
 		return 0, false
 	case waiting < g.expected && now < g.until:

@@ -289,6 +289,23 @@ func turned(t *testing.T) (*Gatherer, record.Instant) {
 	return g, w.now
 }
 
+// TestTwoMoreGoAfterADearBatch: and then all go alone.
+func TestTwoMoreGoAfterADearBatch(t *testing.T) {
+	g, now := turned(t)
+	const waiting = 100
+	for dear := range 1 + chance {
+		if n, together := g.Next(now, waiting); n != waiting || !together {
+			t.Fatalf("after %d dear batches: %d go, together: %v", dear, n, together)
+		}
+		g.Batch(now, waiting)
+		now = now.Add(500 * time.Millisecond)
+		g.BatchAnswered(now, Stored, 0)
+	}
+	if n, together := g.Next(now, waiting); n != waiting || together {
+		t.Errorf("after the last one: %d go, together: %v", n, together)
+	}
+}
+
 // TestRefusals: more than a twentieth of the last thousand, and all go alone.
 func TestRefusals(t *testing.T) {
 	g, now := turned(t)
@@ -330,6 +347,9 @@ func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
 	if _, second := g.Enter(now); !alone || second {
 		t.Fatalf("the first one goes: %v, the second one: %v", alone, second)
 	}
+	if n, _ := g.Next(now, 1); n != 0 || g.Due(now, 1) != hold {
+		t.Errorf("%d go beside the first one, and the second one waits for %v", n, g.Due(now, 1))
+	}
 	now = now.Add(20 * time.Microsecond)
 	if g.Answered(now, one); g.held != 0 {
 		t.Error("something is held back, and nothing is under way")
@@ -365,4 +385,99 @@ func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
 	if n, together := g.Next(now, waiting); n != waiting || together {
 		t.Errorf("a fast store: %d go, together: %v", n, together)
 	}
+}
+
+// TestThoseAfterAFewWaitNotForLong: the first answer lets a few go. Then the store falls silent.
+// The others follow though none of the few is answered.
+func TestThoseAfterAFewWaitNotForLong(t *testing.T) {
+	var g Gatherer
+	const waiting = 100
+	now := record.Instant(time.Second)
+	one, _ := g.Enter(now)
+	now = now.Add(20 * time.Microsecond)
+	g.Answered(now, one)
+	if n, together := g.Next(now, waiting); n != first || together {
+		t.Fatalf("%d go, together: %v", n, together)
+	}
+	for range first {
+		g.Alone(now)
+	}
+	const left = waiting - first
+	if due := g.Due(now, left); due != hold {
+		t.Errorf("the others wait for %v", due)
+	}
+	now = now.Add(hold)
+	if n, together := g.Next(now, left); n != left || together {
+		t.Errorf("no answer: %d of the others go, together: %v", n, together)
+	}
+}
+
+// few has so many in flight, all that may be before the pace is known, and one that waits.
+func few(t *testing.T) (g *Gatherer, sent []Ticket, now record.Instant) {
+	t.Helper()
+	g, now = new(Gatherer), record.Instant(time.Second)
+	one, _ := g.Enter(now)
+	now = now.Add(20 * time.Microsecond)
+	g.Answered(now, one)
+	for range first {
+		x, _ := g.Enter(now)
+		sent = append(sent, x)
+	}
+	if n, _ := g.Next(now, 1); n != 0 || g.alone != first {
+		t.Fatalf("%d in flight, and %d more go", g.alone, n)
+	}
+	return g, sent, now
+}
+
+// burst wants few of the next ones to go at once, and not all because others have waited before.
+func burst(t *testing.T, g *Gatherer, now record.Instant) {
+	t.Helper()
+	for g.alone < first {
+		if _, alone := g.Enter(now); !alone {
+			t.Fatalf("the next one waits, with %d in flight", g.alone)
+		}
+	}
+	if _, alone := g.Enter(now); alone {
+		t.Error("more than a few go: others have waited before")
+	}
+}
+
+// TestAfterBatchesFewGoAgain: what waited for the pace went in a batch. When the pace has been
+// forgotten, few go alone at once.
+func TestAfterBatchesFewGoAgain(t *testing.T) {
+	g, sent, now := few(t)
+	for _, x := range sent {
+		now = now.Add(time.Millisecond)
+		g.Answered(now, x)
+	}
+	const waiting = 100
+	if n, together := g.Next(now, waiting); n != waiting || !together {
+		t.Fatalf("%d go, together: %v", n, together)
+	}
+	g.Batch(now, waiting)
+	now = now.Add(time.Millisecond)
+	g.BatchAnswered(now, Stored, 0)
+	now = now.Add(time.Minute)
+	if n, together := g.Next(now, 1); n != 1 || together {
+		t.Fatalf("%d go, together: %v", n, together)
+	}
+	g.Alone(now)
+	burst(t, g, now)
+}
+
+// TestAmongAFlowFewGoAgain: what waited for the pace went when there was room. The pace is not
+// known, and a write is always in flight. So few of the next ones go at once.
+func TestAmongAFlowFewGoAgain(t *testing.T) {
+	g, sent, now := few(t)
+	now = now.Add(time.Millisecond)
+	g.Answered(now, sent[0])
+	if n, together := g.Next(now, 1); n != 1 || together {
+		t.Fatalf("%d go, together: %v", n, together)
+	}
+	g.Alone(now)
+	for _, x := range sent[1:] {
+		g.Answered(now, x)
+	}
+	now = now.Add(time.Minute)
+	burst(t, g, now)
 }
