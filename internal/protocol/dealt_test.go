@@ -108,6 +108,70 @@ func TestDealtAgainAFewTimes(t *testing.T) {
 	}
 }
 
+// TestDealtAgainToOneThatTakesNone: b lives, and takes nothing of what is dealt to it. When it is
+// our turn we claim all of that as fast as the store answers, whatever plans follow meanwhile.
+func TestDealtAgainToOneThatTakesNone(t *testing.T) {
+	const roles = 3 * firstWindow
+	g := newRig(t, nil)
+	g.joins(candidate("b"), roles, record.Candidacy{Eligible: true, Spread: true})
+	g.step(Join{RoleConfig{Name: "x"}}) // so that its lease is live
+	former := g.held(roles)
+	g.mute = true
+	g.sees(record.LeaseKey(candidate("p")), record.Lease{V: 1, Session: former, State: record.Killed, By: "b"})
+	start := g.now.Observer
+	for g.m.leading <= roles && g.now.Observer < start.Add(5*time.Second) {
+		open := g.pend
+		g.pend = nil
+		for _, w := range open {
+			g.win(w, true)
+		}
+		g.run(10*time.Millisecond, nil)
+	}
+	turn := g.m.cfg.Heartbeat + roles*time.Millisecond
+	if took := g.now.Observer.Sub(start); took < g.m.cfg.Heartbeat || took > turn+100*time.Millisecond {
+		t.Errorf("leads %d of %d roles and x after %v, want all soon after %v", g.m.leading, roles, took, turn)
+	}
+}
+
+// TestDealtAgainForALeaseTime: b takes roles of p when nothing is vacant, so others do not share
+// our plan. When the longest lease time is over that is nothing to roles that fall vacant.
+func TestDealtAgainForALeaseTime(t *testing.T) {
+	const roles = 8
+	g := newRig(t, nil)
+	b, p := candidate("b"), candidate("p")
+	g.joins(b, roles, record.Candidacy{Eligible: true, Spread: true})
+	g.step(Join{RoleConfig{Name: "x"}}) // so that its lease is live
+	former := g.held(roles)
+	session := g.m.view.Peer(b).Session()
+	for i := range roles / 2 {
+		g.sees(record.RoleKey(fmt.Sprintf("r%d", i)), record.Role{
+			V: 1, ID: "b", Session: session, Token: "b", TTLms: 100_000,
+		})
+	}
+	if g.m.spread.groups[0].doubts == 0 {
+		t.Fatal("our plan moves all that b takes to b")
+	}
+	for range 3 {
+		g.run(g.m.cfg.MaxTTL/2, nil)
+		for peer, of := range map[record.Peer]uint64{b: session, p: former} {
+			g.sees(record.LeaseKey(peer), record.Lease{
+				V: 1, Session: of, Nonce: peer.Instance, TTLms: 120_000, State: record.Live,
+			})
+		}
+	}
+	g.mute = true
+	g.sees(record.LeaseKey(p), record.Lease{V: 1, Session: former, State: record.Killed, By: "b"})
+	plans, made := 0, record.Instant(0)
+	g.run(500*time.Millisecond, func() {
+		if group := g.m.spread.groups[0]; group.made != made {
+			plans, made = plans+1, group.made
+		}
+	})
+	if plans < 1 || plans > 2 {
+		t.Errorf("%d plans, want two at most", plans)
+	}
+}
+
 // The roles of claimsBeside: one that was lost, and two that fall vacant.
 var lostOne, toUs, toB = goesTo("a", 0), goesTo("a", 1), goesTo("b", 0)
 

@@ -169,6 +169,7 @@ type spreadGroup struct {
 	taken   bool // one that it deals out was claimed by another member than it says
 	doubts  int  // how many plans are to deal out again what this one leaves to others
 
+	doubted record.Instant // when others did not share a plan last
 	changed record.Instant // since when members come and go
 	settled record.Instant // nothing moves before
 

@@ -77,7 +77,7 @@ func (m *Machine) noteTaken(rv *RoleView) {
 		if g.picture == nil || !rv.Held() || g.foresees(rv, m.view.Peer(rv.Role.Holder())) {
 			continue
 		}
-		g.doubts = maxDoubts
+		g.doubts, g.doubted = maxDoubts, m.now.Observer
 		m.dealAgain(g)
 	}
 }
@@ -136,6 +136,9 @@ func (m *Machine) replan(g *spreadGroup) {
 		if g.picture.Roles[i].At == spread.Nobody {
 			g.vacant++
 		}
+	}
+	if m.now.Observer >= g.doubted.Add(m.cfg.MaxTTL) { // what was vacant then has come due since
+		g.doubts = 0
 	}
 	if g.vacant > 0 && g.doubts > 0 { // this plan, too, may be of another age than those of others
 		g.doubts--
@@ -201,8 +204,9 @@ func (m *Machine) planned(r *role) (i int, ok bool) {
 
 const (
 	maxRow = 8 // plans in a row after which the time between them no longer doubles
-	// maxDoubts is how many plans follow one that others did not share, until nothing is vacant. One
-	// may be made before the claims of others are seen, as theirs may be before ours.
+	// maxDoubts is how many plans that deal out something follow one that others did not share. One
+	// may be made before the claims of others are seen, as theirs may be before ours; also if nothing
+	// is known to be vacant yet. A doubt ends after the longest lease time.
 	maxDoubts = 3
 
 	perRole = 250 * time.Microsecond
@@ -273,29 +277,47 @@ func (m *Machine) givenToUs(r *role) bool {
 }
 
 // dealtDelay is how long we let others go first for a role that is spread. The member to which it
-// is dealt claims it at once. It may have many to claim, and all others wait for that: should it
-// have died, or see another picture, each of its roles goes to the first of another line.
+// is dealt claims it at once, and all others wait for that. Where a next plan is to come they wait
+// no longer than for their turn by the present one: that member may take nothing of what is dealt
+// to it, and one plan follow another.
 func (m *Machine) dealtDelay(r *role) time.Duration {
 	if m.givenToUs(r) {
 		return 0
 	}
 	if until, ok := m.gathers(r); ok {
 		since, _ := m.claimableSince(r.RoleView)
-		return until.Sub(since)
+		next := until.Sub(since)
+		if i, ok := r.group.picture.Place(r.RoleView); ok {
+			next = min(next, m.turnBehind(r, i))
+		}
+		return next
 	}
 	i, ok := m.planned(r)
-	p := r.group.picture
-	me, in := p.Seat(m.self)
-	if !ok || !in { // we are looked at again when our member record is there
+	if !ok { // we are looked at again when our member record is there
 		return m.cfg.Heartbeat
 	}
-	role, to := &p.Roles[i], r.group.plan.To[i]
-	at := role.At
+	at, to := r.group.picture.Roles[i].At, r.group.plan.To[i]
 	if seat, given := m.givenTo(r.group, r.RoleView); given {
 		at, to = seat, seat
 	}
-	if to == me || at == me {
+	if me, in := r.group.picture.Seat(m.self); in && (to == me || at == me) {
 		return 0
+	}
+	return m.turnBehind(r, i)
+}
+
+// turnBehind is when it is our turn behind the member to which the present plan deals a role. That
+// one may have many to claim. Should it have died, or see another picture, each of its roles goes
+// to the first of another line.
+func (m *Machine) turnBehind(r *role, i int) time.Duration {
+	p := r.group.picture
+	me, in := p.Seat(m.self)
+	if !in {
+		return m.cfg.Heartbeat
+	}
+	role, to := &p.Roles[i], r.group.plan.To[i]
+	if seat, given := m.givenTo(r.group, r.RoleView); given {
+		to = seat
 	}
 	rank, all := 0, 0
 	ranks := spread.RanksFor(r.Name)

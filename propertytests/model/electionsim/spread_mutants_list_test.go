@@ -137,6 +137,15 @@ var spreading = []mutants.Mutant{
 	{Name: "what others have planned without is dealt out again and again", By: &dealsSoon, Edits: []mutants.Edit{
 		{"\t\tg.doubts--\n", ""},
 	}},
+	{Name: "a doubt whether others share a plan never ends", By: &dealsSoon, Edits: []mutants.Edit{
+		{"if m.now.Observer >= g.doubted.Add(m.cfg.MaxTTL) {", "if m.now.Observer < g.doubted {"},
+	}},
+	{Name: "a doubt ends before others may have known of what fell vacant", By: &dealsSoon, Edits: []mutants.Edit{
+		{"if m.now.Observer >= g.doubted.Add(m.cfg.MaxTTL) {", "if m.now.Observer >= g.doubted {"},
+	}},
+	{Name: "plans that follow one another put off our own turn", By: &dealsSoon, Edits: []mutants.Edit{
+		{"next = min(next, m.turnBehind(r, i))", "next = max(next, 0*m.turnBehind(r, i))"},
+	}},
 	{Name: "a plan that others do not share stands", By: &dealsSoon, Edits: []mutants.Edit{
 		{"if n.Leader != \"\" {", "if n.Leader != \"\" && n.Role == \"\" {"},
 	}},
