@@ -540,11 +540,12 @@ var together = []mutants.Mutant{
 		{"if g.alone--; g.alone == 0 {", "if g.alone--; g.alone < 0 {"},
 	}},
 	{Name: "among a flow all go, since some had waited", Edits: []mutants.Edit{
-		{"case g.alone+waiting <= most:\n\t\tg.held = 0\n", "case g.alone+waiting <= most:\n"},
+		{"\t\tg.held = 0\n\t\treturn waiting\n", "\t\treturn waiting\n"},
 	}},
 	{Name: "writes that wait for the pace do not turn", Edits: []mutants.Edit{
 		{"if waiting > 0 {\n\t\tg.turn(now, waiting)", "if waiting < 0 {\n\t\tg.turn(now, waiting)"},
 	}},
+	{Name: "those that have waited make a store seem slow", Edits: []mutants.Edit{{"\t\t\tg.pace.more()\n", ""}}},
 	{Name: "refusals are forgotten", Edits: []mutants.Edit{
 		{"return r.count > maxRefused", "return false"},
 	}},

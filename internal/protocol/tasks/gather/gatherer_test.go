@@ -226,6 +226,19 @@ func TestPays(t *testing.T) {
 	})
 }
 
+// TestManyAtOnceDoNotMakeAStoreSlow: those that have waited for the pace go all at once. Answers to
+// the few before them are one burst, and the next burst is that of all.
+func TestManyAtOnceDoNotMakeAStoreSlow(t *testing.T) {
+	s := store{
+		single: 30 * time.Microsecond, batch: 4598 * time.Microsecond, each: 15 * time.Microsecond,
+		way: 45 * time.Microsecond, bursts: true,
+	}
+	w := world{store: s}
+	if rate := w.run(t, 271, 2*time.Second); w.batches > 0 || rate < 32_000 {
+		t.Errorf("%.0f/s, and %d batches", rate, w.batches)
+	}
+}
+
 // TestAStoreThatDoesNotSyncIsNeverGivenBatches: not with any number of writers, also far away.
 func TestAStoreThatDoesNotSyncIsNeverGivenBatches(t *testing.T) {
 	for _, way := range []time.Duration{10 * time.Microsecond, 50 * time.Millisecond} {

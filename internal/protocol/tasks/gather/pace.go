@@ -67,6 +67,10 @@ func (p *pace) sent(now record.Instant, among int) {
 	}
 }
 
+// more notes that many writes are sent now that have waited. The next answers may come in one burst
+// with theirs, and so late. No stretch goes over that.
+func (p *pace) more() { p.flow = span{} }
+
 // answered notes an answer. left writes are still in flight.
 func (p *pace) answered(now record.Instant, t Ticket, left int) {
 	took := now.Sub(t.sent)
