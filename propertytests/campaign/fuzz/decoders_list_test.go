@@ -86,7 +86,7 @@ var decoders = map[string]string{
 	"assign/internal/record/sundays":                      "FuzzSchedule",
 	"assign/internal/client/Client.history":               "it asks a server, and reads what it is given by Failures",
 	"internal/natskv/Entry.KeptUntil":                     "FuzzStored",
-	"assign/internal/scheduler/payloads.found":            "it looks whether a header is there, and reads by payloadOf",
+	"assign/internal/scheduler/isInput":                   "it looks whether a header is there, and reads by payloadOf",
 	"assign/internal/scheduler/payloadOf":                 "FuzzStream",
 	"assign/internal/stream/ObjectStore.Read":             "it reads the number of a chunk, and the digest decides",
 	"assign/internal/stream/earlier":                      "FuzzUnfit",
