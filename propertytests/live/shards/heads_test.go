@@ -21,7 +21,8 @@ import (
 type heads struct {
 	mu     sync.Mutex
 	shards int
-	leads  map[string]string // by role
+	leads  map[string]string // by role that is led
+	last   map[string]string // by role: who has led it last
 	moved  map[string]int    // by role: how often it has another leader than before
 	writes int
 	other  int             // writes of other keys
@@ -30,7 +31,10 @@ type heads struct {
 
 func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 	t.Helper()
-	l := &heads{shards: shards, leads: map[string]string{}, moved: map[string]int{}, opened: map[string]bool{}}
+	l := &heads{
+		shards: shards, leads: map[string]string{}, last: map[string]string{}, moved: map[string]int{},
+		opened: map[string]bool{},
+	}
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -68,19 +72,24 @@ func (l *heads) read(m jetstream.Msg) {
 		return
 	}
 	l.writes++
-	switch {
-	case e.Form != record.FormRecord || e.Role.Vacant:
+	if e.Form != record.FormRecord || e.Role.Vacant {
+		delete(l.leads, name)
 		return
-	case l.leads[name] != "" && l.leads[name] != e.Role.ID:
+	}
+	if l.last[name] != "" && l.last[name] != e.Role.ID {
 		l.moved[name]++
 	}
-	l.leads[name] = e.Role.ID
+	l.leads[name], l.last[name] = e.Role.ID, e.Role.ID
 }
 
-// spread says whether all shards are led by those processes, evenly.
-func (l *heads) spread(alive []string) (bool, string) {
+// spread says whether all shards are led by those processes, evenly. It says so only when that many
+// sessions were read of: what stands before is of the process of the same name that has ended.
+func (l *heads) spread(alive []string, sessions int) (bool, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if n := len(l.opened); n < sessions {
+		return false, fmt.Sprintf("%d sessions of %d", n, sessions)
+	}
 	loads := map[string]int{}
 	for _, id := range alive {
 		loads[id] = 0

@@ -67,7 +67,7 @@ func (f *company) spread(what string) time.Duration {
 	for name := range f.running {
 		alive = append(alive, name)
 	}
-	natstest.Eventually(f.t, what, *patience, func() (bool, string) { return f.heads.spread(alive) })
+	natstest.Eventually(f.t, what, *patience, func() (bool, string) { return f.heads.spread(alive, f.starts) })
 	return time.Since(began).Round(time.Millisecond)
 }
 
