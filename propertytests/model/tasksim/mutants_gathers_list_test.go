@@ -1,0 +1,111 @@
+package tasksim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// together are those of the rule by which writes go together. Its own tests notice.
+var together = []mutants.Mutant{
+	{Name: "batches always pay", Edits: []mutants.Edit{
+		{"g.pace.each*time.Duration(n) > cost+cost/margin", "cost > 0"},
+	}},
+	{Name: "batches that hardly pay go", Edits: []mutants.Edit{{"> cost+cost/margin", "> cost"}}},
+	{Name: "a store far away counts as slow", Edits: []mutants.Edit{
+		{"float64(long/n)*(1-float64(n*way)/float64(x.took))", "float64(long/n)"},
+	}},
+	{Name: "the end of a burst says how fast a store is", Edits: []mutants.Edit{
+		{"case f.count >= group && t.sent >= f.answered:", "case f.count >= group:"},
+	}},
+	{Name: "a few that go alone are not measured", Edits: []mutants.Edit{
+		{"if left == 0 && p.busy.answered == 0 {", "if left < 0 {"},
+	}},
+	{Name: "a dear batch is never tried again", Edits: []mutants.Edit{
+		{"return c.at != 0 && now < c.at.Add(costMemory)", "return c.at != 0"},
+	}},
+	{Name: "one dear batch is enough to go alone", Edits: []mutants.Edit{
+		{"g.dear < chance", "g.dear < 0"},
+	}},
+	{Name: "dear batches go for ever", Edits: []mutants.Edit{
+		{"g.dear < chance", "g.dear >= 0"},
+	}},
+	{Name: "the pace is not measured again", Edits: []mutants.Edit{
+		{"return p.each > 0 && now < p.at.Add(paceMemory)", "return p.each > 0"},
+	}},
+	{Name: "a batch goes beside writes that went alone", Edits: []mutants.Edit{
+		{"case g.alone > 0 || g.together > 0:\n\t\treturn 0, false", "case g.together > 0:\n\t\treturn 0, false"},
+	}},
+	{Name: "nothing waits for those of the last batch", Edits: []mutants.Edit{
+		{"case waiting < g.expected && now < g.until:", "case waiting < 1:"},
+	}},
+	{Name: "all go alone before the pace is known", Edits: []mutants.Edit{
+		{"most := first\n", "most := Most\n"},
+	}},
+	{Name: "many go alone before the way is known", Edits: []mutants.Edit{
+		{"if g.pace.way.least() == 0 {", "if false {"},
+	}},
+	{Name: "writes wait for the pace for ever", Edits: []mutants.Edit{
+		{"now >= g.held.Add(hold)", "now >= g.held.Add(1000*hold)"},
+	}},
+	{Name: "those after a few wait without a bound", Edits: []mutants.Edit{
+		{"case waiting > 0 && g.held == 0:", "case g.alone >= most && g.held == 0:"},
+	}},
+	{Name: "after batches all go, since some had waited", Edits: []mutants.Edit{
+		{"if g.alone--; g.alone == 0 {", "if g.alone--; g.alone < 0 {"},
+	}},
+	{Name: "among a flow all go, since some had waited", Edits: []mutants.Edit{
+		{"\t\tg.held = 0\n\t\treturn waiting\n", "\t\treturn waiting\n"},
+	}},
+	{Name: "writes that wait for the pace do not turn", Edits: []mutants.Edit{
+		{"if waiting > 0 {\n\t\tg.turn(now, waiting)", "if waiting < 0 {\n\t\tg.turn(now, waiting)"},
+	}},
+	{Name: "those that have waited make a store seem slow", Edits: []mutants.Edit{{"\t\t\tg.pace.more()\n", ""}}},
+	{Name: "refusals are forgotten", Edits: []mutants.Edit{
+		{"return r.count > maxRefused", "return false"},
+	}},
+	{Name: "a batch follows one without an answer", Edits: []mutants.Edit{
+		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
+	}},
+}
+
+var inPortions = []mutants.Mutant{
+	{Name: "a frame that has not seen a portion says that it was wasted", Edits: []mutants.Edit{
+		{"return w.Seen == r.portion && len(r.along) > Most/2", "return len(r.along) > Most/2"},
+	}},
+	{Name: "what is awaited when it comes was of no use", Edits: []mutants.Edit{
+		{"s.taken += uint64(used)", "s.taken += 0 * uint64(used)"},
+	}},
+	{Name: "no portion is read ahead", Edits: []mutants.Edit{
+		{"s.asked || s.inputs == 0 || len(s.last) > s.inputs/2", "s.inputs >= 0"},
+	}},
+	{Name: "a portion is read ahead though nothing of the last one is used", Edits: []mutants.Edit{
+		{"s.asked || s.inputs == 0 || len(s.last) > s.inputs/2", "s.asked || s.inputs == 0"},
+	}},
+	{Name: "a portion is read ahead of one in which all tasks have ended", Edits: []mutants.Edit{
+		{"s.asked || s.inputs == 0 || len(s.last)", "s.asked || len(s.last)"},
+	}},
+	{Name: "what a portion on its way has is read by itself", Edits: []mutants.Edit{
+		{"w.Seen < r.portion && r.along[w.Revision], w.Seen+1", "w.Seen+1"},
+	}},
+	{Name: "what came and was given away is waited for", Edits: []mutants.Edit{
+		{"case w.Seen < r.portion && r.along[w.Revision],", "case r.along[w.Revision],"},
+	}},
+	{Name: "what is missing in a portion is not read", Edits: []mutants.Edit{
+		{"if !r.along[w.Revision] && w.Revision != last {", "if w.Revision == last {"},
+	}},
+	{Name: "the portion before the last one is forgotten", Edits: []mutants.Edit{
+		{"s.before, s.last = s.last, rest", "s.before, s.last = nil, rest"},
+	}},
+	{Name: "a reading of no use continues", Edits: []mutants.Edit{
+		{"(r.wasted(list[0]) || list[0].Revision >", "(list[0].Revision >"},
+	}},
+	{Name: "a reading continues however far the next input is", Edits: []mutants.Edit{
+		{"|| list[0].Revision > r.at+Most*worthwhile", "|| list[0].Revision == 0"},
+	}},
+	{Name: "a reading that is forgotten continues", Edits: []mutants.Edit{
+		{"case r.reading && now >= r.used.Add(idle):", "case r.reading && r.at == 0:"},
+	}},
+	{Name: "one reading follows another at once", Edits: []mutants.Edit{
+		{"r.inRow() && now >= r.pause:", "r.inRow():"},
+	}},
+	{Name: "a single input begins a reading", Edits: []mutants.Edit{
+		{"case !r.reading && r.inRow()", "case !r.reading"},
+	}},
+}
