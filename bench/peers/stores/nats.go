@@ -2,6 +2,7 @@ package stores
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
@@ -10,8 +11,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 )
 
+// natsServer counts the writes to buckets since it was first asked for the traffic: to be sent each
+// of them costs it as much as a client does, and tasks are in such a bucket too.
 type natsServer struct {
 	s             *natsrun.Server
+	counter       sync.Mutex // held while it begins to count
+	counts        bool
 	writes, roles atomic.Uint64
 	bytes         atomic.Uint64 // of the writes, as the server counts them
 }
@@ -35,12 +40,23 @@ func serveNATS(c config) (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &natsServer{s: s}
-	nc, err := s.Connect(nats.ReconnectBufSize(-1))
-	if err != nil {
-		return nil, err
+	return &natsServer{s: s}, nil
+}
+
+func (n *natsServer) addr() string { return strings.TrimPrefix(n.s.URL(), "nats://") }
+
+// count begins to count. A write to a key-value bucket is an ordinary message too, whether the
+// stream takes it or not.
+func (n *natsServer) count() error {
+	n.counter.Lock()
+	defer n.counter.Unlock()
+	if n.counts {
+		return nil
 	}
-	// A write to a key-value bucket is an ordinary message too, whether the stream takes it or not.
+	nc, err := n.s.Connect(nats.ReconnectBufSize(-1))
+	if err != nil {
+		return err
+	}
 	if _, err := nc.Subscribe("$KV.>", func(m *nats.Msg) {
 		n.writes.Add(1)
 		n.bytes.Add(uint64(m.Size() - len(m.Subject) - len(m.Reply)))
@@ -48,14 +64,16 @@ func serveNATS(c config) (server, error) {
 			n.roles.Add(1)
 		}
 	}); err != nil {
-		return nil, err
+		return err
 	}
-	return n, nc.Flush()
+	n.counts = true
+	return nc.Flush()
 }
 
-func (n *natsServer) addr() string { return strings.TrimPrefix(n.s.URL(), "nats://") }
-
 func (n *natsServer) traffic() (Traffic, error) {
+	if err := n.count(); err != nil {
+		return Traffic{}, err
+	}
 	// The comparison's own messages go to the counter of writes; nothing else here asks the server
 	// for messages.
 	t := Traffic{Writes: n.writes.Load(), Roles: n.roles.Load()}

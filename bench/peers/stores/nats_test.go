@@ -32,6 +32,9 @@ func startNATS(t *testing.T) (*natsServer, *nats.Conn) {
 func TestTheCounterOfWritesIsNotCounted(t *testing.T) {
 	n, nc := startNATS(t)
 	const writes, size = 50, 1000
+	if _, err := n.traffic(); err != nil { // counts from here on
+		t.Fatal(err)
+	}
 	for i := range writes {
 		m := nats.NewMsg(fmt.Sprintf("$KV.b.role-%d", i))
 		m.Data, m.Header = make([]byte, size), nats.Header{"A": {"b"}}

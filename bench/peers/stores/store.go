@@ -10,7 +10,8 @@ import (
 // ErrMissing says that a program is not installed.
 var ErrMissing = errors.New("not installed")
 
-// Traffic is what a store has received and sent since it started.
+// Traffic is what a store has received and sent since it started, and the writes since it was first
+// asked.
 type Traffic struct {
 	In, Out           uint64 // messages
 	BytesIn, BytesOut uint64
