@@ -45,10 +45,12 @@ func main() {
 	of := flag.String("peers", "", "only these peers, separated by commas")
 	rounds := flag.Int("rounds", 0, "how often each job of tasks is done, 0: as often as it says")
 	out := flag.String("out", "peers.csv", "the file of rows")
+	profiles := flag.String("cpuprofile", "", "a folder: there throughput writes a profile of each process")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, jobs.Run{Quick: *quick, Repeat: *rounds}, list(*only), list(*of), *out); err != nil {
+	r := jobs.Run{Quick: *quick, Repeat: *rounds, Profiles: *profiles}
+	if err := run(ctx, r, list(*only), list(*of), *out); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"sync"
 )
 
@@ -88,6 +89,10 @@ func (l *Line) answer(ctx context.Context, calls Calls, c call) {
 		v = os.Getpid()
 	case c.Name == "memory":
 		v = memory()
+	case c.Name == "profile":
+		err = profile(c.Args)
+	case c.Name == "profiled":
+		pprof.StopCPUProfile()
 	case ok:
 		v, err = f(ctx, c.Args)
 	default:

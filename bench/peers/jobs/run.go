@@ -22,8 +22,10 @@ const TTL = 4 * time.Second
 type Run struct {
 	Quick  bool // small sizes, to see whether it works: the figures are worth nothing
 	Repeat int  // how often each job of tasks is done, 0: as often as it says
-	Sheet  *figures.Sheet
-	Log    func(format string, args ...any)
+	// Profiles is the folder for the profiles of processes that throughput makes, "" for none.
+	Profiles string
+	Sheet    *figures.Sheet
+	Log      func(format string, args ...any)
 }
 
 // pick is full, or quick in a quick run.

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/rolemanager/rolemanager/bench/figures"
@@ -60,9 +62,15 @@ func throughputOf(ctx context.Context, r *Run, p queue.Peer, cfg queue.Config, s
 		return err
 	}
 	n := row.N
-	began := time.Now()
 	if batch {
 		row.Figure = "tasks/s-batch"
+	}
+	cost, err := c.meter(ctx, r.Profiles, strings.ReplaceAll(row.Mode+" "+path.Base(row.Figure), " ", "-"))
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if batch {
 		err = many.SubmitMany(ctx, payload, n)
 	} else {
 		err = queue.SubmitAll(ctx, c.client, payload, n, 256)
@@ -80,7 +88,16 @@ func throughputOf(ctx context.Context, r *Run, p queue.Peer, cfg queue.Config, s
 	}
 	row.Value = float64(n) / took.Seconds()
 	r.add(row)
-	row.Figure, row.Value = row.Figure+"-submitted", float64(row.N)/submitted.Seconds()
+	used, err := cost.end(ctx)
+	if err != nil {
+		return err
+	}
+	figure := row.Figure
+	row.Figure, row.Value = figure+"-submitted", float64(row.N)/submitted.Seconds()
 	r.add(row)
+	for _, u := range used {
+		row.Figure, row.Value = figure+"-cpu-us-"+u.who, float64(u.time.Microseconds())/float64(n)
+		r.add(row)
+	}
 	return nil
 }

@@ -144,6 +144,26 @@ func (c *cluster) CPU(ctx context.Context) (sum time.Duration, err error) {
 	return sum, nil
 }
 
+// Profile begins a profile of each server, in a file that begins with the given name.
+func (c *cluster) Profile(ctx context.Context, file string) error {
+	for i, e := range c.nodes {
+		if err := e.Profile(ctx, fmt.Sprintf("%s.%d", file, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Profiled ends the profiles.
+func (c *cluster) Profiled(ctx context.Context) error {
+	for _, e := range c.nodes {
+		if err := e.Profiled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *cluster) Close() {
 	for _, e := range c.nodes {
 		e.Kill()
