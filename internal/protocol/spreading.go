@@ -256,10 +256,7 @@ func (m *Machine) dealsUs(g *spreadGroup, i int) bool {
 
 // givenTo is the seat of the member that a vacant role was given to, ok whether there is one.
 func (m *Machine) givenTo(g *spreadGroup, rv *RoleView) (seat int, ok bool) {
-	if rv.Form != record.FormRecord || !rv.Role.Vacant || rv.Role.Next == "" {
-		return 0, false
-	}
-	peer := m.view.Peer(record.Peer{Class: record.Candidate, Instance: rv.Role.Next})
+	peer := m.view.GivenTo(rv)
 	if peer == nil {
 		return 0, false
 	}

@@ -119,5 +119,9 @@ func (m *Machine) advertise(r *role, eligible bool) {
 		return
 	}
 	r.advertised, r.out = eligible, out
+	if now := m.now.Observer; !eligible && m.spread.promises.Holds(now, r.Name) { // we take it no more
+		m.spread.promises.End(r.Name)
+		m.madeRoom()
+	}
 	m.touchMember()
 }

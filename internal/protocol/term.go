@@ -174,14 +174,18 @@ func (m *Machine) handOver(r *role) {
 	case !m.due(&task.retry):
 		m.wakeRole(r.RoleView, task.retry.after)
 	case m.enter(r.RoleView):
-		m.vacate(r.RoleView, t.cause.String(), m.present(t.next), r.Role.Token != t.token && r.Role.Token != t.rotating)
+		m.vacate(r.RoleView, t.cause.String(), m.present(r, t.next), r.Role.Token != t.token && r.Role.Token != t.rotating)
 	}
 }
 
-// present is the candidate of that name if it is heard, else nobody: all others would wait for it.
-func (m *Machine) present(instance string) string {
+// present is the candidate of that name if it is heard and would still lead the role, else nobody:
+// all others would wait for it.
+func (m *Machine) present(r *role, instance string) string {
 	p := m.view.Peer(record.Peer{Class: record.Candidate, Instance: instance})
 	if p == nil || !m.view.Heard(m.now.Observer, p) {
+		return ""
+	}
+	if _, ok := m.view.Contender(m.now.Observer, r.Name, p); !ok {
 		return ""
 	}
 	return instance

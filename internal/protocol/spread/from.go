@@ -198,11 +198,10 @@ func (p *Picture[P, R]) at(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]
 		default:
 			return p.member(peer)
 		}
-	case r.Form == record.FormRecord && r.Role.Vacant && r.Role.Next != "":
-		if peer := v.Peer(record.Peer{Class: record.Candidate, Instance: r.Role.Next}); peer != nil {
-			if m, ok := p.member(peer); ok {
-				return m, true
-			}
+	}
+	if peer := v.GivenTo(r); peer != nil {
+		if m, ok := p.member(peer); ok {
+			return m, true
 		}
 	}
 	return Nobody, true

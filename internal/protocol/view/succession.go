@@ -52,6 +52,22 @@ func (v *View[P, R]) Contender(now record.Instant, role string, p *Peer[P, R]) (
 	return Contender{p.Peer.Instance, p.Session(), said.Tier, said.Priority, said.TakesOver()}, true
 }
 
+// GivenTo is the candidate to which a vacant role was given; nil where there is none, or where that
+// one says that it would not lead the role any more.
+func (v *View[P, R]) GivenTo(r *Role[P, R]) *Peer[P, R] {
+	if r.Form != record.FormRecord || !r.Role.Vacant || r.Role.Next == "" {
+		return nil
+	}
+	p := v.Peer(record.Peer{Class: record.Candidate, Instance: r.Role.Next})
+	if p == nil {
+		return nil
+	}
+	if said, _ := p.Member.Candidacy(r.Name); !said.Eligible {
+		return nil
+	}
+	return p
+}
+
 func CompareContenders(rec *record.Role, a, b Contender) int {
 	last := func(c Contender) int { return toInt(rec.Vacant && c.Instance == rec.By) }
 	hinted := func(c Contender) int { return toInt(!rec.Vacant || rec.Next == "" || c.Instance != rec.Next) }

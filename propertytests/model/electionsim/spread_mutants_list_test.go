@@ -76,6 +76,9 @@ var promised = mutants.Test{
 	Below: beside.Below, Run: "^TestPromise(Lasts|IsRenewed)", Args: beside.Args, Says: beside.Says,
 }
 
+// unable is the tests of what is given to a member that would not lead it any more.
+var unable = mutants.Test{Below: beside.Below, Run: "Unable$", Args: beside.Args, Says: beside.Says}
+
 // dealsSoon is the tests of when roles are dealt out that no plan deals out rightly.
 var dealsSoon = mutants.Test{
 	Below: beside.Below, Run: "^Test(FewRolesAreDealtSoon|PlansDiffer|DealtAgain.*)$",
@@ -173,6 +176,21 @@ var spreading = []mutants.Mutant{
 	}},
 	{Name: "a promise lasts into a later session", By: &promised, Edits: []mutants.Edit{
 		{"\t\tt.agreed != m.sessionOf(t.next) {\n", "\t\tfalse {\n"},
+	}},
+	{Name: "what was given to one that is unable is not dealt out", By: &unable, Edits: []mutants.Edit{
+		{
+			"Candidacy(r.Name); !said.Eligible {\n\t\treturn nil\n",
+			"Candidacy(r.Name); !said.Eligible && r == nil {\n\t\treturn nil\n",
+		},
+	}},
+	{Name: "a role is given to one that is unable", By: &unable, Edits: []mutants.Edit{
+		{
+			"if _, ok := m.view.Contender(m.now.Observer, r.Name, p); !ok {\n\t\treturn \"\"\n",
+			"if r == nil {\n\t\treturn \"\"\n",
+		},
+	}},
+	{Name: "a promise lasts although we are unable", By: &unable, Edits: []mutants.Edit{
+		{"!eligible && m.spread.promises.Holds(now, r.Name) {", "now < 0 {"},
 	}},
 	{Name: "no projected load", By: &evenly, Edits: []mutants.Edit{
 		{
