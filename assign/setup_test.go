@@ -25,7 +25,7 @@ const together = 6
 
 func TestMain(m *testing.M) {
 	natstest.Together(together)
-	natstest.Main(m)
+	natstest.Halves(m)
 }
 
 // costly leaves a test out under -short: it moves much, or lasts for long, so it takes half a

@@ -11,7 +11,7 @@ import (
 // TestMain ignores what nats-server leaves behind if it is stopped while it takes part in a cluster
 // and makes its replica of a stream: the store of that replica.
 func TestMain(m *testing.M) {
-	natstest.Main(m,
+	natstest.Halves(m,
 		goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server.(*fileStore).flushStreamStateLoop"),
 		goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"))
 }

@@ -18,7 +18,12 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(inHalves) != "" {
+		halves(m)
+	}
+	natstest.Main(m)
+}
 
 // soakHours is the virtual length of TestSoak; NATSTEST_HOURS sets another.
 func soakHours(t *testing.T) time.Duration {

@@ -35,6 +35,12 @@ const (
 //
 // A test binary that Process has started becomes a server instead.
 func Main(m *testing.M, ignore ...goleak.Option) {
+	serveIfAsked()
+	os.Exit(run(m, ignore))
+}
+
+// serveIfAsked is a server until it is told to end, if Process has started this program.
+func serveIfAsked() {
 	if was, err := natsrun.Serve(nil); was {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -42,6 +48,10 @@ func Main(m *testing.M, ignore ...goleak.Option) {
 		}
 		os.Exit(0)
 	}
+}
+
+// run runs the tests, and returns the status with which the program ends.
+func run(m *testing.M, ignore []goleak.Option) int {
 	if !race.Enabled { // with its shadows, a larger heap costs more than it saves
 		debug.SetGCPercent(gcPercent)
 		debug.SetMemoryLimit(memoryLimit)
@@ -56,5 +66,5 @@ func Main(m *testing.M, ignore ...goleak.Option) {
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	natstest.Main(m, leftByServers...)
+	natstest.Halves(m, leftByServers...)
 }
 
 // crowded leaves a test of a hundred processes or a thousand roles out under -short: the race
