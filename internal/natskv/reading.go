@@ -18,15 +18,15 @@ type Reading struct {
 	read     uint64 // records so far
 }
 
-// Read begins to read the records that match a filter, from a revision on. Errors: those of Watch.
-func (s *Stream) Read(ctx context.Context, nc *nats.Conn, filter string, from uint64) (*Reading, error) {
+// Read begins to read the records that a scan describes, without its limit. Errors: those of Watch.
+func (s *Stream) Read(ctx context.Context, nc *nats.Conn, what Scan) (*Reading, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	if err := s.known(ctx, nc); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.at, err)
 	}
 	r := &Reading{s: s, nc: nc, consumer: nuid.Next()}
-	if _, err := s.pullConsumer(ctx, nc, r.consumer, Scan{Filter: filter, From: from}); err != nil {
+	if _, err := s.pullConsumer(ctx, nc, r.consumer, what); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.at, err)
 	}
 	return r, nil

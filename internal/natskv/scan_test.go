@@ -71,7 +71,7 @@ func TestReadInPortions(t *testing.T) {
 			from = r
 		}
 	}
-	r, err := s.Read(t.Context(), nc, "q.>", from)
+	r, err := s.Read(t.Context(), nc, Scan{Filter: "q.>", From: from})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -271,7 +271,7 @@ func (t *stretch) begin(ctx context.Context, first uint64) {
 	since := t.now()
 	within, cancel := context.WithTimeout(ctx, record.ReadWithin)
 	defer cancel()
-	r, err := t.stream.Read(within, t.nc, record.QueueKey+">", first)
+	r, err := t.stream.Read(within, t.nc, natskv.Scan{Filter: record.QueueKey + ">", From: first})
 	if err != nil {
 		t.rule.Ended(t.now(), failedPause)
 		return

@@ -47,10 +47,10 @@ func (d *deadTasks) run(ctx context.Context) {
 	}
 }
 
-// look reads the headers of all tasks.
+// look reads the headers of all tasks that are there now.
 func (d *deadTasks) look(ctx context.Context, now time.Time) (seen deadSeen, err error) {
 	seen = deadSeen{kept: map[string]int{}, leaving: map[string]*event.DeadTasksLeaving{}}
-	err = headers(ctx, d.Config, func(e *natskv.Entry) error {
+	err = present(ctx, d.Config, func(e *natskv.Entry) error {
 		seen.add(e, d.last, now)
 		return nil
 	})

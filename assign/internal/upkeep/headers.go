@@ -2,6 +2,8 @@ package upkeep
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -9,28 +11,88 @@ import (
 
 const (
 	headerPage = 1000
+	// fewestPages are read in one go. That many take longer than to begin, for all but the largest
+	// streams.
+	fewestPages = 16
+	// To begin takes the longer the larger the stream is. So a go lasts so many times as long, at
+	// least.
+	amortized = 4
 	// readShare bounds the part of the time that is spent reading: one of so many.
 	readShare = 100
 )
 
-// headers gives each the headers of all tasks, in the order of their revisions. A record that is
-// replaced meanwhile comes again.
+// sweep reads the headers of all tasks, in the order of their revisions.
+type sweep struct {
+	Config
+	page, pages int           // records of a page, and pages of a go
+	longer      time.Duration // a go lasts so many times as long as it took to begin it, at least
+	share       time.Duration // of the time between two goes and of the go before, 0: they follow each other
+	until       uint64        // the last revision to read
+}
+
+// headers gives each the headers of all tasks. A record that is replaced meanwhile comes again.
 func headers(ctx context.Context, cfg Config, each func(*natskv.Entry) error) error {
-	for from := uint64(0); ; {
-		entries, more, err := cfg.Stream.Scan(ctx, cfg.Conn, natskv.Scan{
-			Filter: record.QueueKey + ">", From: from, Limit: headerPage, HeadersOnly: true,
-		})
+	s := sweep{Config: cfg, page: headerPage, pages: math.MaxInt, until: math.MaxUint64}
+	return s.run(ctx, each)
+}
+
+// present gives each the headers of the tasks that are stored now, as far as nothing replaces them
+// meanwhile. It takes its time: others need the server more.
+func present(ctx context.Context, cfg Config, each func(*natskv.Entry) error) error {
+	last, err := cfg.Stream.Last(ctx, cfg.Conn)
+	if err != nil {
+		return err
+	}
+	s := sweep{Config: cfg, page: headerPage, pages: fewestPages, longer: amortized, share: readShare, until: last}
+	return s.run(ctx, each)
+}
+
+func (s *sweep) run(ctx context.Context, each func(*natskv.Entry) error) error {
+	for from := uint64(1); from > 0; {
+		began := time.Now()
+		next, err := s.read(ctx, from, each)
 		if err != nil {
 			return err
 		}
+		if from = next; from == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(s.share * time.Since(began)):
+		}
+	}
+	return nil
+}
+
+// read reads in one go from a revision on. It returns where to continue, 0 for nowhere. A go that
+// is lost on its way is continued as well: what each does may take longer than a server remembers.
+func (s *sweep) read(ctx context.Context, from uint64, each func(*natskv.Entry) error) (next uint64, err error) {
+	since := time.Now()
+	r, err := s.Stream.Read(ctx, s.Conn, natskv.Scan{Filter: record.QueueKey + ">", From: from, HeadersOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	begun := time.Now()
+	for n := 0; n < s.pages || time.Since(begun) < s.longer*begun.Sub(since); n++ {
+		entries, err := r.Next(ctx, s.page, 0)
+		if err != nil && n > 0 {
+			return from, nil
+		}
+		if err != nil || len(entries) == 0 {
+			return 0, err
+		}
 		for i := range entries {
+			if entries[i].Revision > s.until {
+				return 0, nil
+			}
 			if err := each(&entries[i]); err != nil {
-				return err
+				return 0, err
 			}
 			from = entries[i].Revision + 1
 		}
-		if !more {
-			return nil
-		}
 	}
+	return from, nil
 }
