@@ -172,6 +172,74 @@ func TestDealtAgainForALeaseTime(t *testing.T) {
 	}
 }
 
+// TestDealtAGatheringAfterTheLastClaim: z falls vacant, a plan is made, and then the session of c
+// ends, which held y. Our clock is slow. We deal y out one gathering after that plan, and leave it
+// to b, which has fewer roles. Then b claims one role after the other that was lost, each just when
+// we have planned, until y is to be ours. It is, one gathering after the plan before the last of
+// them.
+func TestDealtAGatheringAfterTheLastClaim(t *testing.T) {
+	const (
+		slow = 0.03 // of our clock
+		step = 100 * time.Microsecond
+	)
+	y, z := goesTo("b", 0), goesTo("b", 1)
+	for unforeseen := range 1 + maxDoubts {
+		g := newRig(t, nil)
+		takes := record.Candidacy{Eligible: true, Spread: true, Group: "g"}
+		roles := map[string]record.Candidacy{y: takes, z: takes}
+		var lost []string
+		for i := range unforeseen {
+			ours := fmt.Sprintf("ours%d", i)
+			lost = append(lost, fmt.Sprintf("lost%d", i))
+			roles[ours], roles[lost[i]] = takes, takes
+			g.step(Join{RoleConfig{Name: ours, Spread: true, Group: "g"}})
+		}
+		g.step(Join{RoleConfig{Name: "pinned"}})
+		g.run(3*time.Second, nil)
+		b, c := candidate("b"), candidate("c")
+		g.joins(b, 0, record.Candidacy{})
+		g.joins(c, 0, record.Candidacy{})
+		session, former := g.m.view.Peer(b).Session(), g.m.view.Peer(c).Session()
+		takenBy := func(role string, of uint64, by string) {
+			g.sees(record.RoleKey(role), record.Role{V: 1, ID: by, Session: of, Token: role, TTLms: 100_000})
+		}
+		takenBy(y, former, "c")
+		takenBy(z, former, "c")
+		for _, role := range lost {
+			g.sees(record.RoleKey(role), record.Role{V: 1, Vacant: true, Forced: true, By: "c", TTLms: 6000})
+		}
+		for _, role := range append([]string{y, z}, lost...) {
+			g.step(Join{RoleConfig{Name: role, Spread: true, Group: "g"}})
+		}
+		g.sees(record.MemberKey(b), record.Member{V: 1, Session: session, Roles: record.CandidaciesOf(roles)})
+		g.run(100*time.Millisecond, nil)
+		g.mute, g.effs = true, nil
+		g.sees(record.RoleKey(z), record.Role{V: 1, Vacant: true, By: "c", TTLms: 6000})
+		group := g.m.spread.groups[0]
+		if group.made != g.now.Observer {
+			t.Fatal("no plan was made when z fell vacant")
+		}
+		takenBy(z, session, "b")
+		g.sees(record.LeaseKey(c), record.Lease{V: 1, Session: former, State: record.Killed, By: "b"})
+		took, made := time.Duration(0), group.made
+		for ; took < 100*time.Millisecond && !slices.Contains(g.claimed(), y); took += step {
+			if group.made != made && len(lost) > 0 {
+				takenBy(lost[0], session, "b")
+				lost = lost[1:]
+			}
+			made = group.made
+			past := record.Instant(float64(step) * (1 - slow))
+			g.now.Holder, g.now.Observer = g.now.Holder+past, g.now.Observer+past
+			g.step(Tick{})
+		}
+		want := time.Duration(float64(unforeseen+1) * float64(10*time.Millisecond) / (1 - slow))
+		if took < want-step || took > want+time.Duration(unforeseen+2)*step {
+			t.Errorf("claims %v after %v and %d claims that no plan foresaw, want y after %v", g.claimed(), took, unforeseen,
+				want)
+		}
+	}
+}
+
 // The roles of claimsBeside: one that was lost, and two that fall vacant.
 var lostOne, toUs, toB = goesTo("a", 0), goesTo("a", 1), goesTo("b", 0)
 

@@ -26,8 +26,6 @@ const (
 	claimed  = hop + max(hop, delivery)
 	messages = stands + kills + awake + claimed
 	guardEnd = evidence + 2*hop + 4*hop // one refusal, if a beat was under way
-
-	gathering = 10*time.Millisecond + tick // until a plan after one that was just made
 )
 
 // loss is what is lost together with a leader.
@@ -74,7 +72,7 @@ func (w *world) crashLeaders() {
 // role, or both, and looks when the longest time is over that may be without a leader.
 func (w *world) crashLeader(p *process, role string, roles []string) {
 	lost := loss(max(0, w.rng.IntN(6)-2))
-	within := w.leaderless(p, lost)
+	within := w.leaderless(p, lost, len(roles))
 	if w.plan.Guarded && lost == alone {
 		within = guardEnd + messages
 	}
@@ -137,8 +135,18 @@ func (w *world) watchesMade() (n int) {
 // process that claims it; or by L_max at most, by one that has found a lease gone in its life,
 // since it may not know how long that was.
 //
-// A role that is spread may fall vacant right after a plan, and waits then for the next one.
-func (w *world) leaderless(p *process, lost loss) time.Duration {
+// A role that is spread may fall vacant right after a plan, and waits then for the next one. All
+// that falls vacant with the session of p falls vacant by one write, and those who plan then agree,
+// whatever claims of one another they have seen: a plan deals in the order of the vacancies.
+//
+// The claim of a role whose record was lost may come between. It is not foreseen by plans, so one
+// that was made without it may leave a role to somebody who leaves it back, and may take another
+// one that others do not foresee either. Each such claim takes a role that was vacant, and comes at
+// most a message and a delivery after the one before, since a plan that knows all claims agrees
+// with others. A process that sees one plans again, a gathering after its last plan. The first of
+// these claims comes no later than the last process makes its first plan: what is vacant is claimed
+// then. So a second gathering is the most, after a message and a delivery for each of the roles.
+func (w *world) leaderless(p *process, lost loss, roles int) time.Duration {
 	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
 		if q == p || !q.alive || q.plan.Worker {
@@ -154,11 +162,18 @@ func (w *world) leaderless(p *process, lost loss) time.Duration {
 			slowest = q
 		}
 	}
+	within := slowest.lasts(ttl) + messages
 	if w.plan.Spread {
-		return slowest.lasts(ttl) + messages + gathering
+		within += slowest.gathering()
+		if lost == itsRole || lost == both {
+			within += time.Duration(roles)*(hop+delivery) + slowest.gathering()
+		}
 	}
-	return slowest.lasts(ttl) + messages
+	return within
 }
+
+// gathering is until a process makes a plan after one that it has just made.
+func (p *process) gathering() time.Duration { return p.lasts(10*time.Millisecond) + tick }
 
 // notes takes down when a process finds the lease of a candidate gone, or cannot read it.
 func (p *process) notes(ev protocol.Event) {
