@@ -163,7 +163,7 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 	a.payloads.keep(id, e.Revision, x)
 	a.submitted = tasks.Submitted{
 		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
-		Tag: record.PackTrace(x.trace), After: after,
+		Tag: record.PackTrace(x.Trace), After: after,
 	}
 	a.step(&a.submitted)
 }

@@ -44,7 +44,7 @@ func (d *dispatcher) push(p tasks.Assign) {
 			d.miss(f, former, t.Revision, i)
 			continue
 		}
-		t.Payload, t.Trace, t.Header = x.data, x.trace, x.meta
+		t.Payload, t.Trace, t.Header = x.Data, x.Trace, x.Meta
 	}
 	if len(f.missing) > 0 {
 		d.waiting[p.Session] = f
@@ -83,7 +83,7 @@ func (d *dispatcher) fetched(x fetched) {
 			t.Saved = x.entry.Value
 		} else {
 			p := payloadOf(&x.entry)
-			t.Payload, t.Trace, t.Header = p.data, p.trace, p.meta
+			t.Payload, t.Trace, t.Header = p.Data, p.Trace, p.Meta
 		}
 		delete(f.missing, x.revision)
 		if len(f.missing) == 0 {

@@ -27,7 +27,8 @@ func (f *assignFrame) waits(revision uint64) bool {
 func (f *assignFrame) loaded(revision uint64) (payload, bool) {
 	for i := range f.list {
 		if f.list[i].Revision == revision && !f.waits(revision) {
-			return payload{f.list[i].Payload, f.list[i].Trace, f.list[i].Header}, true
+			t := &f.list[i]
+			return payload{Data: t.Payload, Trace: t.Trace, Meta: t.Header}, true
 		}
 	}
 	return payload{}, false

@@ -296,7 +296,7 @@ func FuzzStream(f *testing.F) {
 				_, _ = record.EndedAs(e)
 				_ = s.drafts.inputOf(e, record.AddFailure(outcome, &tasks.Outcome{Attempt: tasks.Attempt{Epoch: 1, N: 1}}, e.Time))
 				_ = record.LaterVersion([]byte(meta))
-				if p := payloadOf(e); p.trace != meta || p.meta != meta {
+				if p := payloadOf(e); p.Trace != meta || p.Meta != meta {
 					t.Errorf("%q becomes %+v", meta, p)
 				}
 			}

@@ -66,6 +66,15 @@ var together = []mutants.Mutant{
 }
 
 var inPortions = []mutants.Mutant{
+	{Name: "more inputs are kept than there is room for", Edits: []mutants.Edit{
+		{"r.bytes+size+keptCost > r.most", "r.most == 0"},
+	}},
+	{Name: "an input stays when its task is submitted again, and there is no room", Edits: []mutants.Edit{
+		{"r.Drop(task)\n\tvar head", "var head"},
+	}},
+	{Name: "a task gets the input of an earlier submission", Edits: []mutants.Edit{
+		{"binary.LittleEndian.Uint64([]byte(text[:8])) != revision", "revision == 0"},
+	}},
 	{Name: "a frame that has not seen a portion says that it was wasted", Edits: []mutants.Edit{
 		{"return w.Seen == r.portion && len(r.along) > Most/2", "return len(r.along) > Most/2"},
 	}},

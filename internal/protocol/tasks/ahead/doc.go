@@ -1,6 +1,7 @@
-// Package ahead is the rule by which inputs that are not kept in memory are read from the stream:
-// one by one, or ahead of the queue in portions of the stream. It has no I/O and no clock: its
-// owner tells it what frames wait for and what was read, and carries out what it says.
+// Package ahead keeps inputs of waiting tasks in memory, and is the rule by which all others are
+// read from the stream: one by one, or ahead of the queue in portions of the stream. It has no I/O
+// and no clock: its owner tells it what frames wait for and what was read, and carries out what it
+// says.
 //
 // Tasks are handed out in the order of their submissions, mostly. A portion costs the server little
 // for each record. To begin a reading costs it a look at every task there is.
@@ -13,4 +14,6 @@
 //   - R3 A portion is read ahead of what is wanted if half of the inputs in the last one are used,
 //     and no other then. So two portions are at hand, and one is on its way. Tasks that have ended
 //     do not count: no portion follows one without open tasks until a frame wants an input behind.
+//   - R4 The inputs in memory have no more bytes than there is room for. A task gets the input of
+//     its last submission, or none.
 package ahead
