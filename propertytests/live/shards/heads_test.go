@@ -24,6 +24,9 @@ type heads struct {
 	leads  map[string]string // by role that is led
 	last   map[string]string // by role: who has led it last
 	moved  map[string]int    // by role: how often it has another leader than before
+	killed map[string]bool   // processes whose sessions end by a kill of ours
+	away   map[string]int    // by process: how many shards were taken from sessions that it lost, and are not back
+	owed   int               // moves from such a session, or back
 	writes int
 	other  int             // writes of other keys
 	opened map[string]bool // sessions, by their nonces
@@ -33,7 +36,7 @@ func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 	t.Helper()
 	l := &heads{
 		shards: shards, leads: map[string]string{}, last: map[string]string{}, moved: map[string]int{},
-		opened: map[string]bool{},
+		opened: map[string]bool{}, killed: map[string]bool{}, away: map[string]int{},
 	}
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -59,11 +62,15 @@ func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 
 // read takes in what was written.
 func (l *heads) read(m jetstream.Msg) {
+	key := strings.TrimPrefix(m.Subject(), "$KV."+bucket+".")
+	e := record.Decode(key, m.Data(), 1, len(m.Data()) == 0, time.Minute)
+	kind, _, name := record.ParseKey(key)
+	l.take(kind, name, &e)
+}
+
+func (l *heads) take(kind record.Kind, name string, e *record.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := strings.TrimPrefix(m.Subject(), "$KV."+bucket+".")
-	kind, _, name := record.ParseKey(key)
-	e := record.Decode(key, m.Data(), 1, len(m.Data()) == 0, time.Minute)
 	if kind == record.KindLease && e.Lease.Alive() {
 		l.opened[e.Lease.Nonce] = true
 	}
@@ -76,10 +83,41 @@ func (l *heads) read(m jetstream.Msg) {
 		delete(l.leads, name)
 		return
 	}
-	if l.last[name] != "" && l.last[name] != e.Role.ID {
-		l.moved[name]++
+	if by := l.last[name]; by != "" && by != e.Role.ID {
+		l.move(name, by, e.Role.ID)
 	}
 	l.leads[name], l.last[name] = e.Role.ID, e.Role.ID
+}
+
+// move notes that a shard has another leader than before. A busy machine takes sessions from
+// processes, and moves that it makes so are counted apart: from a session that ended without giving
+// the shard up, though we did not kill it, and as many back to that process.
+func (l *heads) move(shard, from, to string) {
+	_, held := l.leads[shard]
+	switch {
+	case held && !l.killed[from]:
+		l.away[from]++
+		l.owed++
+	case l.away[to] > 0:
+		l.away[to]--
+		l.owed++
+	default:
+		l.moved[shard]++
+	}
+}
+
+// kills says that the session of a process ends by a kill of ours, or that it has a new one.
+func (l *heads) kills(name string, killed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.killed[name] = killed
+}
+
+// settle says that each process has its share again: nothing is owed to any from now on.
+func (l *heads) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.away)
 }
 
 // spread says whether all shards are led by those processes, evenly. It says so only when that many
@@ -107,16 +145,27 @@ func (l *heads) spread(alive []string, sessions int) (bool, string) {
 		fmt.Sprintf("%d of %d shards, %d to %d each: %v", total, l.shards, least, most, loads)
 }
 
-// moves is how often shards were led by another process than before, since that was asked last: of
-// all, and of the one with most.
-func (l *heads) moves() (all, most int) {
+// moves is how often shards were led by another process than before, since that was asked last.
+type moves struct {
+	all  int
+	most int // of the shard with most
+	owed int // to lost sessions, beside these
+}
+
+func (m moves) String() string {
+	return fmt.Sprintf("%d moves, at most %d of one; %d owed to lost sessions", m.all, m.most, m.owed)
+}
+
+func (l *heads) moves() (m moves) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, n := range l.moved {
-		all, most = all+n, max(most, n)
+		m.all, m.most = m.all+n, max(m.most, n)
 	}
+	m.owed = l.owed
+	l.owed = 0
 	clear(l.moved)
-	return all, most
+	return m
 }
 
 // written is how many writes there were, since that was asked last: about shards, and others.
