@@ -8,6 +8,13 @@ import (
 // poll is the time between the first checks of Eventually; in a bubble it is virtual.
 const poll = 5 * time.Millisecond
 
+// A check that takes long, since it starts a program, is followed by a pause of so many times as
+// long, up to a limit. Checks would otherwise keep a processor busy that other tests need.
+const (
+	costly = 4
+	calm   = 250 * time.Millisecond
+)
+
 // Pause is the time until the next check of what a test has waited for so long, and waits for
 // within at most. It is a two-hundredth of what was waited, at least a few milliseconds, and not
 // beyond the end. A bubble of many hours would otherwise spend most of its work on checks.
@@ -24,14 +31,15 @@ func Eventually(tb testing.TB, what string, within time.Duration, cond func() (o
 	start := time.Now()
 	for {
 		Settle(tb)
+		asked := time.Now()
 		ok, seen := cond()
 		if ok {
 			return
 		}
-		waited := time.Since(start)
+		waited, took := time.Since(start), time.Since(asked)
 		if waited >= within {
 			tb.Fatalf("not within %v: %s; seen last (after %v): %s", within, what, waited.Round(time.Millisecond), seen)
 		}
-		time.Sleep(Pause(waited, within))
+		time.Sleep(max(Pause(waited, within), min(costly*took, calm, within-waited)))
 	}
 }
