@@ -43,6 +43,8 @@ type Notifier struct {
 	stop   chan struct{}
 	over   chan struct{}
 
+	within, every time.Duration // sendWithin and extendEvery, if a test has set no others
+
 	unheard bool // the last message could not be sent; of the goroutine that sends
 
 	mu       sync.Mutex
@@ -59,7 +61,7 @@ func New(failed func(error)) *Notifier {
 	}
 	return &Notifier{
 		failed: failed, wake: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{}),
-		leads: map[string]uint64{},
+		leads: map[string]uint64{}, within: sendWithin, every: extendEvery,
 	}
 }
 
@@ -160,7 +162,7 @@ func (n *Notifier) run(alive func()) {
 		again = nil
 		state, draining := n.state()
 		if draining && extend == nil {
-			t := time.NewTicker(extendEvery)
+			t := time.NewTicker(n.every)
 			defer t.Stop()
 			extend = t.C
 			n.send(more)
@@ -171,7 +173,7 @@ func (n *Notifier) run(alive func()) {
 		if n.send(state) {
 			before = state
 		} else {
-			again = time.After(sendWithin)
+			again = time.After(n.within)
 		}
 	}
 }
@@ -213,7 +215,7 @@ const sendWithin = time.Second
 // send sends a message, and reports whether it was sent. The first of several in a row that was not
 // is told of.
 func (n *Notifier) send(state string) bool {
-	err := tell(state)
+	err := tell(state, n.within)
 	if err != nil && !n.unheard {
 		n.failed(fmt.Errorf("tell the service manager: %w", err))
 	}
@@ -222,14 +224,14 @@ func (n *Notifier) send(state string) bool {
 }
 
 // tell is daemon.SdNotify with a time limit.
-func tell(state string) error {
+func tell(state string, within time.Duration) error {
 	to := &net.UnixAddr{Name: os.Getenv("NOTIFY_SOCKET"), Net: "unixgram"}
 	conn, err := net.DialUnix(to.Net, nil, to)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() // nothing is lost: a message is sent or not
-	if err := conn.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
+	if err := conn.SetWriteDeadline(time.Now().Add(within)); err != nil {
 		return err
 	}
 	_, err = conn.Write([]byte(state))

@@ -63,12 +63,13 @@ func TestAManagerThatIsStuck(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "3000")
 	failed := make(chan error, 100)
 	n := New(func(err error) { failed <- err })
+	n.within = 100 * time.Millisecond
 	n.Start(func() {})
 	if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	n.Observe(event.SessionOpened{})
-	time.Sleep(2 * sendWithin) // so that it is tried
+	time.Sleep(2 * n.within) // so that it is tried
 	if len(failed) > 0 {
 		t.Errorf("told of %d times more", len(failed))
 	}
@@ -82,6 +83,7 @@ func TestWhatSystemdHears(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "30000")
 	t.Setenv("WATCHDOG_PID", fmt.Sprint(os.Getpid()))
 	n := New(func(err error) { t.Error(err) })
+	n.every = 50 * time.Millisecond
 	n.Start(func() {})
 	n.Observe(event.SessionOpened{})
 	m.hears("READY=1\nSTATUS=leads nothing")
