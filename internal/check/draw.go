@@ -16,6 +16,10 @@ import (
 // oneOf is of how many tests the race stage plays one with a commit.
 const oneOf = 3
 
+// few is how many tests a package has at least of which some are drawn. Smaller ones are drawn as a
+// whole, unless they are among the longest: to build one takes longer than to run its tests.
+const few = 20
+
 // recent is within how many commits that changed tests a file has changed lately.
 const recent = 3
 
@@ -25,14 +29,22 @@ const recent = 3
 func leftOut(packages []pkg, seed string, lately []string) (names []string, err error) {
 	keep := map[string]bool{}
 	for _, p := range packages {
+		byFile, all := map[string][]string{}, 0
 		for _, file := range p.tests() {
 			path := filepath.Join(p.Dir, file)
-			tests, err := testsIn(path)
-			if err != nil {
+			if byFile[path], err = testsIn(path); err != nil {
 				return nil, err
 			}
+			all += len(byFile[path])
+		}
+		whole := all < few && place(p.ImportPath) == len(longest)
+		for path, tests := range byFile {
 			for _, name := range tests {
-				keep[name] = keep[name] || drawn(seed, name) || slices.Contains(lately, path)
+				is := drawn(seed, name)
+				if whole {
+					is = drawn(seed, p.ImportPath)
+				}
+				keep[name] = keep[name] || is || slices.Contains(lately, path)
 			}
 		}
 	}

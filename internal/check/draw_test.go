@@ -61,6 +61,36 @@ func TestEachTestHasItsTurn(t *testing.T) {
 	}
 }
 
+// TestSmallPackagesAreDrawnWhole: all of their tests are played or none, and with some seeds all
+// are. Those of a file that changed lately are played with every seed. The longest are drawn in
+// parts.
+func TestSmallPackagesAreDrawnWhole(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"a_test.go": "package a\nfunc TestA() {}\nfunc TestB() {}\nfunc TestC() {}\n",
+		"b_test.go": "package a\nfunc TestNew() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, whole := range map[string]bool{module + "/a": true, module + "/" + longest[0]: false} {
+		packages := []pkg{{Dir: dir, ImportPath: name, TestGoFiles: []string{"a_test.go", "b_test.go"}}}
+		turns := map[int]int{}
+		const seeds = 100
+		for seed := range seeds {
+			left, err := leftOut(packages, strconv.Itoa(seed), []string{filepath.Join(dir, "b_test.go")})
+			if err != nil || slices.Contains(left, "TestNew") {
+				t.Fatalf("seed %d leaves out %v, %v", seed, left, err)
+			}
+			turns[len(left)]++
+		}
+		if turns[0] == 0 || turns[3] == 0 || whole != (turns[1]+turns[2] == 0) || whole && turns[0] < seeds/oneOf/2 {
+			t.Errorf("%s: with how many seeds so many tests are left out: %v", name, turns)
+		}
+	}
+}
+
 // TestChangedTests: the files of tests are found that the last commits with any have changed, and
 // those that differ from the last commit. The first commit has changed nothing.
 func TestChangedTests(t *testing.T) {

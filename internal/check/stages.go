@@ -42,7 +42,7 @@ var roomy = []string{"GOGC=400"}
 // is left alone at the end.
 var longest = []string{
 	"propertytests/live/storms", "assign", "propertytests/model/electionsim", "propertytests/live", "cmd/rolectl",
-	"propertytests/model/explore", "election", "roles",
+	"propertytests/model/explore", "election", "roles", "internal/adoption",
 }
 
 // stages are all of them. In one line, each after the one before, are those that have to answer in
