@@ -99,7 +99,7 @@ func mutants(ctx context.Context) ([]step, error) {
 // fuzzes runs the fuzz targets that the commit draws.
 func fuzzes(ctx context.Context) ([]step, error) {
 	return []step{{
-		line: filling + "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 15s -most 30s -seed " +
+		line: filling + "go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 8s -most 15s -seed " +
 			commit(ctx),
 	}}, nil
 }
