@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 )
@@ -34,13 +33,7 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 		w.Submit(op, timeout, done)
 		return
 	}
-	w.submitAll(ops, timeout, done, func(i int, op Write, at place) (*nats.Msg, error) {
-		if i > 0 {
-			return op.unconditional(at, "")
-		}
-		op.Guard = &guard
-		return op.message(at, "")
-	})
+	w.submitAll(ops, &guard, timeout, done)
 }
 
 // SubmitEach is SubmitBatch with a condition for each write: its own Expect, or Guard. If all
@@ -52,51 +45,65 @@ func (w *Writer) SubmitEach(ops []Write, timeout time.Duration, done func(Result
 		w.Submit(ops[0], timeout, done)
 		return
 	}
-	w.submitAll(ops, timeout, done, func(_ int, op Write, at place) (*nats.Msg, error) { return op.message(at, "") })
+	w.submitAll(ops, nil, timeout, done)
 }
 
-// message makes the message of a write that is the i-th of a batch.
-type message func(i int, op Write, at place) (*nats.Msg, error)
-
-func (w *Writer) submitAll(ops []Write, timeout time.Duration, done func(Result), each message) {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		done(Result{Err: ErrClosed})
-		return
-	}
-	w.last++
-	number := w.last
-	w.mu.Unlock()
-	msgs, err := batch(w.at, ops, w.inbox+strconv.FormatUint(number, 36), each)
-	if err != nil {
+// submitAll submits a batch. guard is its only condition, nil if each write has its own.
+func (w *Writer) submitAll(ops []Write, guard *Guard, timeout time.Duration, done func(Result)) {
+	if err := checkBatch(ops, guard); err != nil {
 		done(Result{Err: err})
 		return
 	}
-	last := len(msgs) - 1
-	w.enter(&pending{number: number, ahead: msgs[:last], msg: msgs[last], done: done}, timeout)
+	w.enter(&pending{ops: ops, op: ops[len(ops)-1], guard: guard, done: done}, timeout)
 }
 
-// batch makes the messages. Only the last asks for an answer, in which the server reports what was
-// wrong with any of them.
-func batch(at place, ops []Write, reply string, each message) ([]*nats.Msg, error) {
+func checkBatch(ops []Write, guard *Guard) error {
 	if len(ops) == 0 || len(ops) > MaxBatch {
-		return nil, fmt.Errorf("a batch of %d writes: use 1 to %d", len(ops), MaxBatch)
+		return fmt.Errorf("a batch of %d writes: use 1 to %d", len(ops), MaxBatch)
 	}
-	id := nuid.Next()
-	msgs := make([]*nats.Msg, len(ops))
-	for i := range ops {
-		m, err := each(i, ops[i], at)
-		if err != nil {
-			return nil, err
+	if guard != nil {
+		if err := guard.check(); err != nil {
+			return err
 		}
-		m.Header[headerBatch] = []string{id}
-		m.Header[headerBatchSequence] = []string{strconv.Itoa(i + 1)}
-		msgs[i] = m
 	}
-	last := msgs[len(msgs)-1]
-	last.Reply, last.Header[headerBatchCommit] = reply, []string{"1"}
-	return msgs, nil
+	for i := range ops {
+		if g := ops[i].Guard; guard == nil && g != nil {
+			if err := g.check(); err != nil {
+				return err
+			}
+		}
+		if err := checkKey(ops[i].Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendBatch publishes the messages of a batch, up to the first that cannot be sent: without the
+// last one the server drops the batch. Only the last asks for an answer, in which the server
+// reports what was wrong with any of them.
+func (w *Writer) sendBatch(l *letter, p *pending, reply string) error {
+	id := nuid.Next()
+	for i := range p.ops {
+		op := &p.ops[i]
+		l.begin(op, w.at)
+		switch {
+		case p.guard == nil:
+			l.condition(op, w.at)
+		case i == 0:
+			l.condition(&Write{Guard: p.guard}, w.at)
+		}
+		l.set(headerBatch, id)
+		l.set(headerBatchSequence, strconv.Itoa(i+1))
+		if i == len(p.ops)-1 {
+			l.Reply = reply
+			l.set(headerBatchCommit, "1")
+		}
+		if err := w.nc.PublishMsg(&l.Msg); err != nil {
+			return unsent(w.nc, l.Subject, err)
+		}
+	}
+	return nil
 }
 
 // refusesBatch are the codes with which a server answers the last message of a batch of which it
@@ -112,10 +119,10 @@ func BatchesOff(err error) bool { return hasCode(err, codeBatchesOff) }
 
 // outcome reads the server's answer to a write, or to the last message of a batch.
 func (p *pending) outcome(at place, data []byte) Result {
-	if p.ahead == nil {
+	if p.ops == nil {
 		return outcome(at, data)
 	}
-	return batchOutcome(at, data, len(p.ahead)+1)
+	return batchOutcome(at, data, len(p.ops))
 }
 
 // batchOutcome reads the server's answer to the last of n messages of a batch. A server that knows

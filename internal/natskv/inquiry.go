@@ -55,7 +55,7 @@ func (w *Writer) lookForComplaint(known error) error {
 		return known
 	}
 	if denied := deniedIn(last); denied != nil && !denied.Subscribe {
-		w.endAll(func(p *pending) bool { return w.at.reach.Concerns(denied, p.msg.Subject) }, denied)
+		w.endAll(func(p *pending) bool { return w.at.reach.Concerns(denied, p.op.subject(w.at)) }, denied)
 	}
 	return last
 }
@@ -91,6 +91,6 @@ func (w *Writer) endAll(match func(*pending) bool, err error) {
 	}
 	w.mu.Unlock()
 	for _, p := range ended {
-		p.done(Result{Err: fmt.Errorf("write %s: %w", p.msg.Subject, err)})
+		p.done(Result{Err: fmt.Errorf("write %s: %w", p.op.subject(w.at), err)})
 	}
 }

@@ -62,7 +62,7 @@ func (w *Writer) keepTime() {
 			token(w.doubt)
 		}
 		for _, p := range late {
-			p.done(Result{Err: fmt.Errorf("write %s: %w (%s)", p.msg.Subject, ErrTimeout, p.silence())})
+			p.done(Result{Err: fmt.Errorf("write %s: %w (%s)", p.op.subject(w.at), ErrTimeout, p.silence())})
 		}
 		if next > 0 {
 			timer.Reset(next)

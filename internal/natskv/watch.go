@@ -243,7 +243,10 @@ type delivery struct {
 // delivered first.
 func (d *delivery) take(batch []*nats.Msg) (stopped bool, err error) {
 	d.heard = d.heard || len(batch) > 0
-	for _, m := range batch {
+	for i, m := range batch {
+		if d.entries == nil {
+			d.entries = make([]Entry, 0, min(len(batch)-i, maxBatch))
+		}
 		if isControl(d.prefix, m) {
 			err = d.control(m)
 		} else {

@@ -14,7 +14,7 @@ import (
 // Write is one compare-and-swap.
 type Write struct {
 	Key   string
-	Value []byte // kept until done; the caller must not change it meanwhile
+	Value []byte // kept until done, as Header is; the caller must not change them meanwhile
 	// Delete writes a delete marker, with Value if there is one. The KV API then shows no key, and
 	// the key's last revision is the marker's. With a TTL the marker leaves after it, and nothing
 	// remains.
@@ -107,78 +107,81 @@ func checkKey(key string) error {
 	return nil
 }
 
-// message is the publish that performs the write. The server checks the conditions and stores the
-// record, as one step.
-func (op *Write) message(at place, reply string) (*nats.Msg, error) {
-	h := newHeader(op)
-	expect := op.Expect
+// check refuses keys that cannot be written.
+func (op *Write) check() error {
 	if op.Guard != nil {
-		if err := checkKey(op.Guard.Key); err != nil {
-			return nil, fmt.Errorf("guard: %w", err)
+		if err := op.Guard.check(); err != nil {
+			return err
 		}
-		expect = op.Guard.Revision
-		h.set(headerExpectOnSubject, at.prefix+op.Guard.Key)
 	}
-	h.set(headerExpect, strconv.FormatUint(expect, 10))
-	return op.publish(at, reply, h)
+	return checkKey(op.Key)
 }
 
-// unconditional is the publish without its conditions, for a batch whose first message has them.
-func (op *Write) unconditional(at place, reply string) (*nats.Msg, error) {
-	return op.publish(at, reply, newHeader(op))
+func (g *Guard) check() error {
+	if err := checkKey(g.Key); err != nil {
+		return fmt.Errorf("guard: %w", err)
+	}
+	return nil
 }
 
-func (op *Write) publish(at place, reply string, h header) (*nats.Msg, error) {
-	if err := checkKey(op.Key); err != nil {
-		return nil, err
-	}
-	m := &nats.Msg{Subject: at.reach.Publish(at.prefix + op.Key), Reply: reply, Header: h.lines}
-	if at.bucket != "" { // the subjects of a deleted bucket can become those of another stream
-		h.set(headerStream, at.stream)
-	}
-	m.Data = op.Value
-	if op.Delete {
-		if op.TTL == 0 {
-			h.set(headerOperation, "DEL")
-			return m, nil
-		}
-		h.set(headerOperation, "PURGE") // the server writes a marker of its own when another one expires
-		h.setTTL(op.TTL)
-		return m, nil
-	}
-	for _, f := range op.Header {
-		h.set(f.Name, f.Value)
-	}
-	if op.TTL > 0 {
-		h.setTTL(op.TTL)
-	}
-	return m, nil
-}
+// subject is where the write is published.
+func (op *Write) subject(at place) string { return at.reach.Publish(at.prefix + op.Key) }
 
-// header is a message's header while it is built. Its values lie side by side in one piece of
-// memory.
-type header struct {
-	lines  nats.Header
+// letter is the message of one write at a time. The connection keeps nothing of it, so it is used
+// again for the next one. The values of its header lie side by side in one piece of memory.
+type letter struct {
+	nats.Msg
 	values []string
 }
 
-// conditions is the most lines that a write has in addition to its own.
-const conditions = 4
-
-func newHeader(op *Write) header {
-	n := len(op.Header) + conditions
-	return header{make(nats.Header, n), make([]string, 0, n)}
+func (l *letter) set(name, value string) {
+	n := len(l.values)
+	l.values = append(l.values, value)
+	l.Header[name] = l.values[n : n+1 : n+1]
 }
 
-func (h *header) set(name, value string) {
-	n := len(h.values)
-	h.values = append(h.values, value)
-	h.lines[name] = h.values[n : n+1 : n+1]
+// begin makes it the publish of a write, without conditions.
+func (l *letter) begin(op *Write, at place) {
+	h := l.Header
+	if clear(h); h == nil {
+		h = make(nats.Header, 8)
+	}
+	l.Msg, l.values = nats.Msg{Subject: op.subject(at), Header: h, Data: op.Value}, l.values[:0]
+	if at.bucket != "" { // the subjects of a deleted bucket can become those of another stream
+		l.set(headerStream, at.stream)
+	}
+	switch {
+	case op.Delete && op.TTL == 0:
+		l.set(headerOperation, "DEL")
+		return
+	case op.Delete:
+		l.set(headerOperation, "PURGE") // the server writes a marker of its own when another one expires
+	default:
+		for _, f := range op.Header {
+			l.set(f.Name, f.Value)
+		}
+	}
+	if op.TTL > 0 {
+		seconds := (op.TTL + time.Second - 1) / time.Second
+		l.set(headerTTL, strconv.FormatInt(int64(seconds), 10))
+	}
 }
 
-func (h *header) setTTL(d time.Duration) {
-	seconds := (d + time.Second - 1) / time.Second
-	h.set(headerTTL, strconv.FormatInt(int64(seconds), 10))
+// condition adds the condition of a write. The server checks it and stores the record, as one step.
+func (l *letter) condition(op *Write, at place) {
+	expect := op.Expect
+	if op.Guard != nil {
+		expect = op.Guard.Revision
+		l.set(headerExpectOnSubject, at.prefix+op.Guard.Key)
+	}
+	l.set(headerExpect, strconv.FormatUint(expect, 10))
+}
+
+// end lets go of the record.
+func (l *letter) end() {
+	clear(l.values)
+	clear(l.Header)
+	l.Msg = nats.Msg{Header: l.Header}
 }
 
 // pubAck is the server's answer to a publish.

@@ -48,8 +48,9 @@ type Writer struct {
 // pending is an open write.
 type pending struct {
 	number uint64
-	ahead  []*nats.Msg // the messages of the batch before msg, nil for a single write
-	msg    *nats.Msg
+	op     Write   // the only one, or the last of a batch
+	ops    []Write // all of a batch, nil for a single write
+	guard  *Guard  // the only condition of a batch, nil if each write has its own
 	done   func(Result)
 
 	deadline  time.Time
@@ -98,22 +99,11 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 // block. If no answer has come after timeout, counted from now, the outcome is Unknown. A write
 // that was not published within that time never will be.
 func (w *Writer) Submit(op Write, timeout time.Duration, done func(Result)) {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		done(Result{Err: ErrClosed})
-		return
-	}
-	w.last++
-	number := w.last
-	w.mu.Unlock()
-
-	msg, err := op.message(w.at, w.inbox+strconv.FormatUint(number, 36))
-	if err != nil {
+	if err := op.check(); err != nil {
 		done(Result{Err: err})
 		return
 	}
-	w.enter(&pending{number: number, msg: msg, done: done}, timeout)
+	w.enter(&pending{op: op, done: done}, timeout)
 }
 
 // enter adds a write to the open writes and queues it.
@@ -130,6 +120,8 @@ func (w *Writer) enter(p *pending, timeout time.Duration) {
 		p.done(Result{Err: ErrClosed})
 		return
 	}
+	w.last++
+	p.number = w.last
 	w.open[p.number] = p
 	wake := w.due.add(p)
 	w.mu.Unlock()
@@ -169,6 +161,7 @@ func (w *Writer) publish(replies *nats.Subscription) {
 	// fails only when the connection is closed, and the subscription with it
 	defer func() { _ = replies.Unsubscribe() }()
 	var batch []uint64
+	var l letter
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -183,34 +176,40 @@ func (w *Writer) publish(replies *nats.Subscription) {
 			continue
 		}
 		for _, number := range batch {
-			ahead, msg := w.take(number)
-			for _, m := range ahead {
-				if err := w.nc.PublishMsg(m); err != nil {
-					w.end(number, Result{Err: unsent(w.nc, m.Subject, err)})
-					msg = nil // without the last one the server drops the batch
-					break
-				}
-			}
-			if msg != nil {
-				if err := w.nc.PublishMsg(msg); err != nil {
-					w.end(number, Result{Err: unsent(w.nc, msg.Subject, err)})
+			if p := w.take(number); p != nil {
+				if err := w.send(&l, p); err != nil {
+					w.end(number, Result{Err: err})
 				}
 			}
 		}
+		l.end()
 	}
 }
 
-// take returns the message of a write that is about to be published, and what goes before it in its
-// batch; nil when it has ended meanwhile.
-func (w *Writer) take(number uint64) (ahead []*nats.Msg, msg *nats.Msg) {
+// send publishes a write.
+func (w *Writer) send(l *letter, p *pending) error {
+	reply := string(strconv.AppendUint(append(make([]byte, 0, 64), w.inbox...), p.number, 36))
+	if p.ops != nil {
+		return w.sendBatch(l, p, reply)
+	}
+	l.begin(&p.op, w.at)
+	l.condition(&p.op, w.at)
+	l.Reply = reply
+	if err := w.nc.PublishMsg(&l.Msg); err != nil {
+		return unsent(w.nc, l.Subject, err)
+	}
+	return nil
+}
+
+// take returns a write that is about to be published, nil when it has ended meanwhile.
+func (w *Writer) take(number uint64) *pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.open[number]
-	if p == nil {
-		return nil, nil
+	if p != nil {
+		p.published = true
 	}
-	p.published = true
-	return p.ahead, p.msg
+	return p
 }
 
 // reply takes the server's answer to one write. It runs in the connection's goroutine for the
