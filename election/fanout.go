@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rolemanager/rolemanager/event"
@@ -21,6 +22,7 @@ type fanout struct {
 	feeds   map[*feed]struct{}
 	closed  bool
 	sinking sync.WaitGroup // the goroutine that calls the sinks
+	readers atomic.Int32   // how many feeds there are
 }
 
 func newFanout() *fanout { return &fanout{feeds: map[*feed]struct{}{}} }
@@ -32,7 +34,7 @@ func (f *fanout) sink(sinks []event.Sink) {
 	}
 	feed := newFeed()
 	f.mu.Lock()
-	f.feeds[feed] = struct{}{}
+	f.add(feed)
 	f.mu.Unlock()
 	s := &sinking{f: f, feed: feed, sinks: sinks, next: len(sinks), reported: make([]time.Time, len(sinks))}
 	f.sinking.Go(s.run)
@@ -62,7 +64,7 @@ func (f *fanout) subscribe(ctx context.Context) <-chan event.Event {
 		return out
 	}
 	feed := newFeed()
-	f.feeds[feed] = struct{}{}
+	f.add(feed)
 	go func() { // ends with its reader's ctx, or when the reader has what was left
 		defer close(out)
 		defer f.drop(feed)
@@ -81,11 +83,21 @@ func (f *fanout) subscribe(ctx context.Context) <-chan event.Event {
 	return out
 }
 
+func (f *fanout) add(feed *feed) {
+	f.feeds[feed] = struct{}{}
+	f.readers.Store(int32(len(f.feeds)))
+}
+
 func (f *fanout) drop(feed *feed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.feeds, feed)
+	f.readers.Store(int32(len(f.feeds)))
 }
+
+// read reports whether there is anybody to tell. It takes no lock: a caller asks before it makes
+// one of the events that come with every task.
+func (f *fanout) read() bool { return f.readers.Load() > 0 }
 
 // close lets every reader have what is queued, and ends it. The sinks are waited for, for a while:
 // what they are told last is the end.

@@ -69,6 +69,9 @@ func (h lease) Drains(d time.Duration) {
 // Emit brings an event to the session's sinks and subscribers; Meta is what it should carry.
 func (h lease) Emit(e event.Event) { h.s.emit(e) }
 
+// Reports reports whether anybody is told about events now.
+func (h lease) Reports() bool { return h.s.events.read() }
+
 // Meta is what an event of this session carries.
 func (h lease) Meta() event.Meta { return h.s.meta() }
 

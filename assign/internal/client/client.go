@@ -154,6 +154,9 @@ const openPatience = 5 * time.Second
 // readyAtLast is ready, again and again while the connection is the only fault. It is for calls
 // that write and calls that wait. Other calls return the fault.
 func (c *Client) readyAtLast(ctx context.Context) (*line, error) {
+	if c.line.Load() != nil {
+		return c.ready(ctx)
+	}
 	pace, began := newPace(), time.Now()
 	for {
 		l, err := c.ready(ctx)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -27,7 +29,7 @@ var errLags = errors.New("a server that lags has answered")
 // made. Any other id names the task that is there, no matter which client has submitted it. That
 // record is read, because the task may be of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
-	pace := newPace()
+	var pace *backoff.ExponentialBackOff
 	defer func() {
 		if err == nil {
 			l.intake.ended(at != "")
@@ -52,6 +54,9 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 			}
 		case r.Outcome != natskv.Unknown:
 			return "", nil
+		}
+		if pace == nil {
+			pace = newPace()
 		}
 		if err := c.pause(ctx, pace); err != nil {
 			return "", errors.Join(err, last)

@@ -17,6 +17,7 @@ type notices struct {
 	emit    func(event.Event)
 	timings *timings.Book
 	meta    event.Meta // the same for all events of one turn of the loop; zero before the first one
+	told    bool       // somebody is told about events in this turn: else those of each task are not made
 }
 
 // turn begins another turn of the loop.
@@ -24,27 +25,33 @@ func (n *notices) turn() { n.meta = event.Meta{} }
 
 func (n *notices) notice(effect tasks.Effect) {
 	if n.meta.Time.IsZero() {
-		n.meta = n.host.Meta()
+		n.meta, n.told = n.host.Meta(), n.host.Reports()
 	}
 	meta, ns := n.meta, n.cfg.Namespace
 	switch e := effect.(type) {
 	case tasks.Ready:
 		n.emit(event.TaskRecovered{Meta: meta, Namespace: ns, Open: e.Open, Adopted: e.Adopted, Took: time.Since(n.began)})
 	case tasks.Queued:
-		n.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
+		if n.told {
+			n.emit(event.TaskSubmitted{Meta: meta, Namespace: ns, Kind: e.Kind})
+		}
 	case tasks.Assigned:
 		n.timings.Waited(meta.Time, e.Kind, e.Wait)
-		n.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
+		if n.told {
+			n.emit(event.TaskAssigned{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Wait: e.Wait})
+		}
 	case tasks.Rejected:
 		n.emit(event.TaskRejected{Meta: meta, Namespace: ns, Kind: e.Kind, Worker: e.Instance, Reason: e.Verdict.String()})
 	case tasks.Completed:
 		if e.Outcome.Ran > 0 {
 			n.timings.Ran(meta.Time, e.Kind, time.Duration(e.Outcome.Ran))
 		}
-		n.emit(event.TaskCompleted{
-			Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran),
-			Attempts: e.Outcome.Tries,
-		})
+		if n.told {
+			n.emit(event.TaskCompleted{
+				Meta: meta, Namespace: ns, Kind: e.Kind, Outcome: string(e.Outcome.Status), Run: time.Duration(e.Outcome.Ran),
+				Attempts: e.Outcome.Tries,
+			})
+		}
 	case tasks.Reassigned:
 		n.emit(event.TaskReassigned{Meta: meta, Namespace: ns, Kind: e.Kind, Cause: e.Cause})
 	case tasks.Stale:

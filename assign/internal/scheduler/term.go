@@ -72,5 +72,6 @@ type Host interface {
 	Widen(ctx context.Context, role string, epoch uint64) (release func(), err error)
 
 	Emit(event.Event)
+	Reports() bool
 	Meta() event.Meta
 }

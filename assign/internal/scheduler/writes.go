@@ -130,7 +130,8 @@ func (q *writeQueue) drop() {
 
 // take takes the next batch out of the queue: at most so many writes, of one kind.
 func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
-	size, taken := 0, 0
+	size, taken, room := 0, 0, min(most, len(q.queue))
+	list, ops = make([]write, 0, room), make([]natskv.Write, 0, room)
 	for i := range q.queue {
 		w := &q.queue[i]
 		if taken > 0 && (w.each != list[0].each || w.halved != list[0].halved || taken >= most ||
