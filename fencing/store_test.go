@@ -20,7 +20,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+func TestMain(m *testing.M) { natstest.Halves(m) }
 
 const testBucket = "data"
 

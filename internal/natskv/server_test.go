@@ -20,7 +20,7 @@ const together = 3
 
 func TestMain(m *testing.M) {
 	natstest.Together(together)
-	natstest.Main(m)
+	natstest.Halves(m)
 }
 
 // users are the accounts of a server with permissions, by name.

@@ -12,5 +12,5 @@ const together = 6
 
 func TestMain(m *testing.M) {
 	natstest.Together(together)
-	natstest.Main(m)
+	natstest.Halves(m)
 }

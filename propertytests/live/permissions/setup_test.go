@@ -19,7 +19,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+func TestMain(m *testing.M) { natstest.Halves(m) }
 
 // The names of testdata/permissions.conf.
 const (
