@@ -18,7 +18,7 @@ func plays() []step {
 	return []step{
 		{line: more + "^Test(Election|BucketLosesWrites|AdoptedBucket|RemovedRoles|ClaimsTogether|BlamedSessions)$ " +
 			"./propertytests/model/electionsim -args -sim.schedules 2000 -sim.seed 1001"},
-		storms("TestBubbleStorms", "42"),
+		storms("TestBubbleStorms", "24"),
 		storms("TestTasksStorms", "23"), // a tenth of these are of tasks
 		live("^TestTasksSchedulerLostAtEveryWrite$ ./propertytests/live -args -live.thirds 2,3"),
 		{line: more + "^TestCrashAtEveryEffect$ ./propertytests/model/tasksim -args -tasksim.every"},

@@ -5,7 +5,7 @@ package storms_test
 const (
 	// stormHours is how many virtual hours the storms last together: most shapes for ten minutes,
 	// "one role" for three hours, many roles and "short" for less than a minute. The weather that it
-	// is then continues to its calm, and comes again until every fault has struck. CI plays 42 hours
+	// is then continues to its calm, and comes again until every fault has struck. CI plays 24 hours
 	// more.
 	stormHours = 2.0
 	// stormLull is how long the quiet between them is, against what each shape says. The quiet
