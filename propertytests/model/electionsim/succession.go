@@ -135,17 +135,16 @@ func (w *world) watchesMade() (n int) {
 // process that claims it; or by L_max at most, by one that has found a lease gone in its life,
 // since it may not know how long that was.
 //
-// A role that is spread may fall vacant right after a plan, and waits then for the next one. All
-// that falls vacant with the session of p falls vacant by one write, and those who plan then agree,
-// whatever claims of one another they have seen: a plan deals in the order of the vacancies.
-//
-// The claim of a role whose record was lost may come between. It is not foreseen by plans, so one
-// that was made without it may leave a role to somebody who leaves it back, and may take another
-// one that others do not foresee either. Each such claim takes a role that was vacant, and comes at
-// most a message and a delivery after the one before, since a plan that knows all claims agrees
-// with others. A process that sees one plans again, a gathering after its last plan. The first of
-// these claims comes no later than the last process makes its first plan: what is vacant is claimed
-// then. So a second gathering is the most, after a message and a delivery for each of the roles.
+// A role that is spread may fall vacant right after a plan, and waits then for the next one.
+// Plans agree as long as each claim is one that the others foresee. One that they do not is that
+// of a role whose record was lost, or one by a plan that has seen claims in another order than
+// they were dealt. A plan that was made without it may leave a role to somebody who leaves it
+// back, and may have another one claimed that others do not foresee either. Each such claim
+// takes a role that was vacant, and comes at most a message and a delivery after the one before,
+// since a plan that knows all claims agrees with others. A process that sees one plans again, a
+// gathering after its last plan. The first of these claims comes no later than the last process
+// makes its first plan: what is vacant is claimed then. So a second gathering is the most, after
+// a message and a delivery for each of the roles.
 func (w *world) leaderless(p *process, lost loss, roles int) time.Duration {
 	ttl, slowest := w.store.newest(record.LeaseKey(p.peer())).entry.Lease.TTL(), p
 	for _, q := range w.members {
@@ -164,10 +163,7 @@ func (w *world) leaderless(p *process, lost loss, roles int) time.Duration {
 	}
 	within := slowest.lasts(ttl) + messages
 	if w.plan.Spread {
-		within += slowest.gathering()
-		if lost == itsRole || lost == both {
-			within += time.Duration(roles)*(hop+delivery) + slowest.gathering()
-		}
+		within += 2*slowest.gathering() + time.Duration(roles)*(hop+delivery)
 	}
 	return within
 }
