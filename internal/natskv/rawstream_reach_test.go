@@ -97,8 +97,9 @@ func offersAll(t *testing.T, nc *nats.Conn, s *Stream) {
 		t.Errorf("a write over an earlier revision: %+v", r)
 	}
 	key := nc.Opts.Name + time.Now().Format("150405.000000") + "."
+	mustWin(t, w, Write{Key: key + "ttl", Value: []byte("v"), TTL: time.Second})
 	last := mustWin(t, w, Write{
-		Key: key + "ttl", Value: []byte("v"), TTL: time.Second, Header: []Field{{"H", "x"}},
+		Key: key + "kept", Value: []byte("v"), TTL: time.Hour, Header: []Field{{"H", "x"}},
 		Guard: &Guard{Key: "seal", Revision: seal},
 	})
 	late := Write{Key: key + "no", Guard: &Guard{Key: "seal", Revision: seal - 1}}
