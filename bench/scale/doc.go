@@ -7,6 +7,7 @@
 //	go run ./bench/scale -quick               does it work? figures worth nothing
 //	go run ./bench/scale -out scale.csv       everything
 //	go run ./bench/scale -axes roles,tasks
+//	go run ./bench/scale -axes tasks -sizes 300000 -cpuprofile /tmp
 //
 //	members   N candidates for one role          messages and processor time at rest, memory, a crash
 //	patient   the same, with leases of a minute    up to a thousand

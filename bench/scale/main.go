@@ -33,15 +33,17 @@ func main() {
 	quick := flag.Bool("quick", false, "small sizes: to see that everything works")
 	only := flag.String("axes", "", "only these axes, separated by commas")
 	out := flag.String("out", "scale.csv", "the file of rows")
+	profiles := flag.String("cpuprofile", "", "a folder: there tasks writes a profile of each process that runs them")
+	sizes := flag.String("sizes", "", "only these sizes of each axis, separated by commas")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, *quick, *only, *out); err != nil {
+	if err := measure(ctx, &run{quick: *quick, sizes: *sizes, profiles: *profiles}, *only, *out); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func measure(ctx context.Context, quick bool, only, out string) error {
+func measure(ctx context.Context, r *run, only, out string) error {
 	var chosen []string
 	if only != "" {
 		chosen = strings.Split(only, ",")
@@ -56,7 +58,7 @@ func measure(ctx context.Context, quick bool, only, out string) error {
 		return err
 	}
 	defer func() { _ = sheet.Close() }() // every row is in it
-	r := &run{quick: quick, sheet: sheet}
+	r.sheet = sheet
 	var faults []error // of axes: the others are measured all the same
 	for _, a := range axes {
 		if chosen != nil && !slices.Contains(chosen, a.name) {

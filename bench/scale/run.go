@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,8 +23,10 @@ import (
 const patience = 10 * time.Minute
 
 type run struct {
-	quick bool
-	sheet *figures.Sheet
+	quick    bool
+	sizes    string // "" for all
+	profiles string // a folder, "" for none
+	sheet    *figures.Sheet
 }
 
 // full is how long a full run waits; a quick one has no time.
@@ -55,6 +59,16 @@ func (r *run) grow(ctx context.Context, axis string, quick, full []int, at func(
 	sizes := full
 	if r.quick {
 		sizes = quick
+	}
+	if r.sizes != "" {
+		sizes = nil
+		for text := range strings.SplitSeq(r.sizes, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("sizes: %w", err)
+			}
+			sizes = append(sizes, n)
+		}
 	}
 	for _, n := range sizes {
 		err := at(ctx, n)

@@ -4,6 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -152,6 +155,12 @@ func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
 	if x.from, err = b.s.read(ctx); err != nil {
 		return err
 	}
+	profiled, err := b.profile(ctx, map[string]*proc.Child{
+		"server": b.s.server, "scheduler": scheduler, "workers": workers,
+	})
+	if err != nil {
+		return err
+	}
 	from := time.Now()
 	if err := assign.ResumeKind(ctx, b.c, scheduled.Name()); err != nil {
 		return err
@@ -163,6 +172,9 @@ func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
 	if x.to, err = b.s.read(ctx); err != nil {
 		return err
 	}
+	if err := profiled(); err != nil {
+		return err
+	}
 	return b.r.add("tasks", b.n,
 		figure{"run/s", float64(b.n) / took},
 		figure{"run-messages/task", b.each(x.messages())},
@@ -172,6 +184,25 @@ func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
 		figure{"run-collector-server-%", x.collector(b.s.server)},
 		figure{"run-cpu-workers-%", x.cpu(workers)},
 		figure{"run-cpu-submitter-%", x.cpu(nil)})
+}
+
+// profile begins a profile of each process, if there is a folder for them.
+func (b backlog) profile(ctx context.Context, of map[string]*proc.Child) (end func() error, err error) {
+	if b.r.profiles == "" {
+		return func() error { return nil }, nil
+	}
+	for name, c := range of {
+		if err := c.Profile(ctx, filepath.Join(b.r.profiles, fmt.Sprint(name, "-", b.n, ".prof"))); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		var faults []error
+		for _, c := range of {
+			faults = append(faults, c.Profiled(ctx))
+		}
+		return errors.Join(faults...)
+	}, nil
 }
 
 // submit stores n tasks, many requests at once.
