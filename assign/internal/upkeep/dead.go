@@ -35,7 +35,8 @@ func (d *deadTasks) run(ctx context.Context) {
 		case <-time.After(pause):
 		}
 		began := time.Now()
-		switch seen, err := d.look(ctx, began); {
+		seen, rest, err := d.look(ctx, began)
+		switch {
 		case err == nil:
 			d.report(seen)
 			d.last, attempts = began, 0
@@ -43,18 +44,18 @@ func (d *deadTasks) run(ctx context.Context) {
 			attempts++
 			d.Emit(event.Fault{Meta: d.Meta(), Doing: "count the dead tasks", Err: err, Attempts: attempts})
 		}
-		pause = max(deadEvery, readShare*time.Since(began))
+		pause = max(deadEvery, rest)
 	}
 }
 
-// look reads the headers of all tasks that are there now.
-func (d *deadTasks) look(ctx context.Context, now time.Time) (seen deadSeen, err error) {
+// look reads the headers of all tasks that are there now. It returns how long to rest after it.
+func (d *deadTasks) look(ctx context.Context, now time.Time) (seen deadSeen, rest time.Duration, err error) {
 	seen = deadSeen{kept: map[string]int{}, leaving: map[string]*event.DeadTasksLeaving{}}
-	err = present(ctx, d.Config, func(e *natskv.Entry) error {
+	rest, err = present(ctx, d.Config, func(e *natskv.Entry) error {
 		seen.add(e, d.last, now)
 		return nil
 	})
-	return seen, err
+	return seen, rest, err
 }
 
 func (d *deadTasks) report(seen deadSeen) {

@@ -27,6 +27,7 @@ type sweep struct {
 	page, pages int           // records of a page, and pages of a go
 	longer      time.Duration // a go lasts so many times as long as it took to begin it, at least
 	share       time.Duration // of the time between two goes and of the go before, 0: they follow each other
+	rest        time.Duration // after the last go
 	until       uint64        // the last revision to read
 }
 
@@ -37,20 +38,23 @@ func headers(ctx context.Context, cfg Config, each func(*natskv.Entry) error) er
 }
 
 // present gives each the headers of the tasks that are stored now, as far as nothing replaces them
-// meanwhile. It takes its time: others need the server more.
-func present(ctx context.Context, cfg Config, each func(*natskv.Entry) error) error {
+// meanwhile. It takes its time: others need the server more. It returns how long to rest after it,
+// beside the rests that it has had.
+func present(ctx context.Context, cfg Config, each func(*natskv.Entry) error) (rest time.Duration, err error) {
 	last, err := cfg.Stream.Last(ctx, cfg.Conn)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s := sweep{Config: cfg, page: headerPage, pages: fewestPages, longer: amortized, share: readShare, until: last}
-	return s.run(ctx, each)
+	err = s.run(ctx, each)
+	return s.rest, err
 }
 
 func (s *sweep) run(ctx context.Context, each func(*natskv.Entry) error) error {
 	for from := uint64(1); from > 0; {
 		began := time.Now()
 		next, err := s.read(ctx, from, each)
+		s.rest = s.share * time.Since(began)
 		if err != nil {
 			return err
 		}
@@ -60,7 +64,7 @@ func (s *sweep) run(ctx context.Context, each func(*natskv.Entry) error) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(s.share * time.Since(began)):
+		case <-time.After(s.rest):
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func TestSweepsReadAllOnce(t *testing.T) {
 				}
 				s.until = last
 			}
-			begun := goes(t, cfg.Conn)
+			begun, from := goes(t, cfg.Conn), time.Now()
 			if err := s.run(t.Context(), func(e *natskv.Entry) error {
 				got = append(got, e.Key)
 				if x.ends && len(got) == 1 {
@@ -83,6 +83,9 @@ func TestSweepsReadAllOnce(t *testing.T) {
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
+			}
+			if s.rest <= 0 || s.rest > time.Since(from) {
+				t.Errorf("a rest of %v after %v", s.rest, time.Since(from))
 			}
 			if n := begun(); n < x.goes || x.pages == math.MaxInt && n > x.goes {
 				t.Errorf("%d goes, want %d", n, x.goes)
