@@ -22,8 +22,8 @@ type stage struct {
 const tool = "go tool -modfile=tools/go.mod "
 
 // test runs tests. The vet stage has vetted them. Some packages wait for real time, so three run at
-// a time; a later -p sets more where most of them wait. The time limit of a package is for a busy
-// machine.
+// a time, some of them in two processes; a later -p sets more where most of them wait. The time
+// limit of a package is for a busy machine.
 const test = "go test -vet=off -timeout 20m -p 3 "
 
 // yielding begins a command of the nested modules, which are tested beside the page: what the
@@ -52,7 +52,7 @@ var stages = []stage{
 	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
 	one("vet", vets, "format"),
 	one("tidy", always(step{line: "go mod tidy -diff"}), "vet"),
-	one("test", always(step{line: test + "-p 4 ./" + strings.Join(longest, " ./") + " ./..."}), "tidy"),
+	one("test", always(step{line: test + "./" + strings.Join(longest, " ./") + " ./..."}), "tidy"),
 	// The property tests are shorter under the race detector by themselves.
 	one("race", races, "test"),
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
