@@ -23,6 +23,7 @@ type announcer struct {
 	subject   func(audience string) string
 	most      int               // bytes that a message may have
 	bulletins map[string][]byte // of this turn, by audience
+	room      int               // the longest of the last turn: so long becomes the first of the next one
 
 	ends map[string]end // by task: outcomes that we have written
 	// former is a ring of the last tasks that had ended when the term began: a scheduler that was
@@ -156,13 +157,21 @@ func (a *announcer) announce(task string, announcement []byte) {
 		a.out.Send(a.subject(to), "", b)
 		b = nil
 	}
+	if b == nil && len(a.bulletins) == 0 {
+		b = make([]byte, 0, max(a.room, size))
+	}
 	a.bulletins[to] = record.Enter(b, task, announcement)
 }
 
 // flush sends the bulletins of this turn.
 func (a *announcer) flush() {
+	longest := 0
 	for to, b := range a.bulletins {
+		longest = max(longest, len(b))
 		a.out.Send(a.subject(to), "", b)
+	}
+	if longest > 0 {
+		a.room = min(longest, bulletinSize)
 	}
 	if len(a.bulletins) > manyAudiences { // the time to walk an emptied map depends on the most that it ever held
 		a.bulletins = map[string][]byte{}

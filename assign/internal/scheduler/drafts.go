@@ -50,11 +50,17 @@ func (d *drafts) outcome(e tasks.WriteOutcome) {
 		d.writes.outcome(e, nil)
 		return
 	}
+	dead := e
+	d.dead(&dead)
+}
+
+// dead begins the outcome of a dead task, which keeps its input.
+func (d *drafts) dead(e *tasks.WriteOutcome) {
 	if l := d.waiting[e.ID]; l != nil && l.outcome != nil && l.revision == e.Revision {
-		l.outcome = &e
+		l.outcome = e
 		return
 	}
-	d.begin(e.ID, &draft{outcome: &e, revision: e.Revision, unread: e.Noted})
+	d.begin(e.ID, &draft{outcome: e, revision: e.Revision, unread: e.Noted})
 }
 
 // note stores the note of a task.

@@ -186,14 +186,14 @@ func (q *writeQueue) gathered() int {
 func (q *writeQueue) sendAlone(n int, chosen func(*write) bool) {
 	kept := q.queue[:0]
 	for i := range q.queue {
-		w := q.queue[i]
-		if n == 0 || w.also != nil || !chosen(&w) {
-			kept = append(kept, w)
+		w := &q.queue[i]
+		if n == 0 || w.also != nil || !chosen(w) {
+			kept = append(kept, *w)
 			continue
 		}
 		n--
 		w.ticket, w.alone = q.rule.Alone(q.now()), true
-		q.submit(w.op, w)
+		q.submit(w.op, *w)
 	}
 	clear(q.queue[len(kept):])
 	q.queue = kept
