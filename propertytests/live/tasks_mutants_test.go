@@ -147,7 +147,7 @@ var taskMutants = mutants.Suite{
 			Name: "writes have no seal as a condition", By: afterTakeover,
 			Edits: []mutants.Edit{{
 				"\texpect := op.Expect\n",
-				"\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn op.publish(at, reply, h)\n\t}\n" +
+				"\tif op.Guard != nil && op.Guard.Key == \"seal\" {\n\t\treturn\n\t}\n" +
 					"\texpect := op.Expect\n",
 			}},
 		},
@@ -171,7 +171,7 @@ var taskMutants = mutants.Suite{
 		},
 		{
 			Name: "a record is published without its domain", By: reachedStream,
-			Edits: []mutants.Edit{{"Subject: at.reach.Publish(at.prefix + op.Key)", "Subject: at.prefix + op.Key"}},
+			Edits: []mutants.Edit{{"return at.reach.Publish(at.prefix + op.Key)", "return at.prefix + op.Key"}},
 		},
 		{
 			Name: "a new connection is not asked which stream it leads to", By: reachedStream,

@@ -186,6 +186,8 @@ var decoders = map[string]string{
 	"dashboard/pageOf":             "it reads a number by strconv.Atoi",
 	"dashboard/groupOf":            "it cuts the id of a task",
 
+	"internal/protocol/tasks/ahead/Room.Take":  "it reads what Room.Keep has written in memory",
+	"internal/protocol/tasks/ahead/length":     "it reads what Room.Keep has written in memory",
 	"internal/protocol/tasks/recurring/nameOf": "it cuts an id, and the name is compared with those that are there",
 
 	"election/Election.rotate": "the id is one that the machine of this process has made",
@@ -238,7 +240,7 @@ var decoders = map[string]string{
 	"internal/natskv/Reach.CreateStream": "it writes the metadata of a stream",
 	"internal/natskv/Stream.Concerns":    "it compares a subject, which FuzzDenied has read",
 	"internal/natskv/Writer.reply":       "FuzzReply",
-	"internal/natskv/batch":              "it writes headers",
+	"internal/natskv/letter.set":         "it writes headers",
 	"internal/natskv/Watch.unheard":      "it reads the name of an inbox of this process",
 	"internal/natskv/delivery.control":   "FuzzDelivery",
 	"internal/natskv/deniedIn":           "FuzzDenied",
