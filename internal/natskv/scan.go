@@ -124,9 +124,9 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, p portion) (entries []
 			}
 			return nil, false, fmt.Errorf("no record: %w", err)
 		}
-		if isControl(s.at.prefix, m) { // some records have been replaced meanwhile, or there are enough bytes
-			if IsNoResponders(m) {
-				return nil, false, errors.New("the consumer is gone")
+		if isControl(s.at.prefix, m) {
+			if err := p.ended(m); err != nil {
+				return nil, false, err
 			}
 			return entries, false, nil
 		}
@@ -143,6 +143,21 @@ func (s *Stream) pull(ctx context.Context, nc *nats.Conn, p portion) (entries []
 		}
 	}
 	return entries, more, nil
+}
+
+// ended is nil when the server says that it has no more records for this portion: some have been
+// replaced meanwhile, or there are enough bytes. Anything else that it says ends the reading.
+func (p portion) ended(m *nats.Msg) error {
+	status, why := m.Header.Get("Status"), m.Header.Get("Description")
+	switch {
+	case IsNoResponders(m):
+		return errors.New("the consumer is gone")
+	case status == "404", status == "408":
+		return nil
+	case p.bytes > 0 && status == "409" && why == "Message Size Exceeds MaxBytes":
+		return nil
+	}
+	return fmt.Errorf("the server has ended it: %.100q", status+" "+why)
 }
 
 // Last is the last revision that a server has stored.

@@ -255,6 +255,7 @@ var decoders = map[string]string{
 	"internal/natskv/outcome":            "FuzzAcknowledgement",
 	"internal/natskv/place.record":       "FuzzStored",
 	"internal/natskv/plainAck":           "FuzzAcknowledgement",
+	"internal/natskv/portion.ended":      "it compares a status of the server, which may be any text",
 	"internal/natskv/requestPatiently":   "FuzzAPI",
 	"internal/natskv/rules":              "FuzzMetadata",
 	"internal/natskv/tooOld":             "FuzzVersion",
