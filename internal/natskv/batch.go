@@ -24,6 +24,7 @@ const (
 // SubmitBatch is Submit for several writes, of which all are stored, in this order, or none. Won
 // means that all are stored, and Revision is that of the last one. guard is the only condition:
 // Expect and Guard of the writes do not count. If one write is too large, the whole batch is lost.
+// Do not change ops after SubmitBatch, not even after done.
 //
 // On a store with replicas, no other write with that guard may be in flight.
 func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, done func(Result)) {
@@ -39,7 +40,7 @@ func (w *Writer) SubmitBatch(guard Guard, ops []Write, timeout time.Duration, do
 // SubmitEach is SubmitBatch with a condition for each write: its own Expect, or Guard. If all
 // conditions hold, all writes are stored. Otherwise none is, and Refused means that at least one
 // condition did not hold. No two writes may have the same key, and no write may be guarded by a key
-// that an earlier one writes.
+// that an earlier one writes. Do not change ops after SubmitEach, not even after done.
 func (w *Writer) SubmitEach(ops []Write, timeout time.Duration, done func(Result)) {
 	if len(ops) == 1 {
 		w.Submit(ops[0], timeout, done)

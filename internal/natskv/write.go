@@ -14,7 +14,7 @@ import (
 // Write is one compare-and-swap.
 type Write struct {
 	Key   string
-	Value []byte // kept until done, as Header is; the caller must not change them meanwhile
+	Value []byte // do not change it after Submit, not even after done: it may still be sent
 	// Delete writes a delete marker, with Value if there is one. The KV API then shows no key, and
 	// the key's last revision is the marker's. With a TTL the marker leaves after it, and nothing
 	// remains.
@@ -24,8 +24,8 @@ type Write struct {
 	Expect uint64
 	// Guard, when set, is the condition instead of Expect: Key is then written whatever it holds.
 	Guard *Guard
-	// Header is sent with Value and stored with it; it is not changed. Names that begin with
-	// "Nats-" are the server's.
+	// Header is sent with Value and stored with it. Do not change it after Submit either. Names that
+	// begin with "Nats-" are the server's.
 	Header []Field
 	// TTL is the time after which the server removes the record, unless it is written again; 0 for
 	// never. The server counts whole seconds, so it is rounded up. An update inherits no TTL:
@@ -177,9 +177,9 @@ func (l *letter) condition(op *Write, at place) {
 	l.set(headerExpect, strconv.FormatUint(expect, 10))
 }
 
-// end lets go of the record.
+// end lets go of all records that it has been used for.
 func (l *letter) end() {
-	clear(l.values)
+	clear(l.values[:cap(l.values)])
 	clear(l.Header)
 	l.Msg = nats.Msg{Header: l.Header}
 }
