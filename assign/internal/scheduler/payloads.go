@@ -26,7 +26,7 @@ func payloadOf(e *natskv.Entry) payload {
 
 // payloads keeps the inputs of waiting tasks as far as there is room. Any other input stays in the
 // stream, and is read when its task is handed out. So an open task costs little memory, however
-// large its input is. 64 MiB have room for some 580,000 inputs of 16 bytes, and for 60,000 of 1 kB.
+// large its input is. 64 MiB have room for some 550,000 inputs of 16 bytes, and for 60,000 of 1 kB.
 //
 // Tasks are handed out in the order of their submissions, mostly. So where many inputs are read at
 // once, those that follow them in the stream are read ahead: see stretch.

@@ -23,7 +23,8 @@ type Room struct {
 }
 
 // keptCost is how many bytes a kept input takes beyond its own: its slot in a map that has just
-// grown, and what memory of its size is rounded up by.
+// grown, and what the memory of a small one is rounded up by. That of a large one is rounded up by
+// an eighth of its size, seldom by more, which is not counted.
 const keptCost = 96
 
 // NewRoom is for inputs of so many bytes in all.
