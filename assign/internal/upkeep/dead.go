@@ -15,7 +15,7 @@ import (
 // tasks that have ended.
 type deadTasks struct {
 	Config
-	last time.Time // the look before
+	last time.Time // the look before, zero for none
 }
 
 const (
@@ -48,10 +48,15 @@ func (d *deadTasks) run(ctx context.Context) {
 	}
 }
 
-// look reads the headers of all tasks that are there now. It returns how long to rest after it.
+// look reads the headers of all tasks that are there now. It returns how long to rest after it. The
+// first one rests less: until it has ended, nobody knows of the dead tasks.
 func (d *deadTasks) look(ctx context.Context, now time.Time) (seen deadSeen, rest time.Duration, err error) {
 	seen = deadSeen{kept: map[string]int{}, leaving: map[string]*event.DeadTasksLeaving{}}
-	rest, err = present(ctx, d.Config, func(e *natskv.Entry) error {
+	factor := restFactor
+	if d.last.IsZero() {
+		factor = firstRestFactor
+	}
+	rest, err = present(ctx, d.Config, factor, func(e *natskv.Entry) error {
 		seen.add(e, d.last, now)
 		return nil
 	})

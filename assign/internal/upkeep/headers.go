@@ -14,19 +14,22 @@ const (
 	// fewestPages are read in one go. That many take longer than to begin, for all but the largest
 	// streams.
 	fewestPages = 16
-	// To begin takes the longer the larger the stream is. So a go lasts so many times as long, at
-	// least.
-	amortized = 4
-	// readShare bounds the part of the time that is spent reading: one of so many.
-	readShare = 100
+	// goFactor is how many times as long a go lasts as it took to begin it, at least. To begin takes
+	// the longer the larger the stream is.
+	goFactor = 4
+	// restFactor is how many times as long a rest lasts as the reading before it, so that little of
+	// the time is spent reading.
+	restFactor = 100
+	// firstRestFactor is the restFactor of a term's first count, which people wait for.
+	firstRestFactor = 4
 )
 
 // sweep reads the headers of all tasks, in the order of their revisions.
 type sweep struct {
 	Config
-	page, pages int           // records of a page, and pages of a go
-	longer      time.Duration // a go lasts so many times as long as it took to begin it, at least
-	share       time.Duration // of the time between two goes and of the go before, 0: they follow each other
+	page, pages int           // records of a page, and pages of a go, at least
+	goFactor    int           // see there
+	restFactor  int           // see there; 0: the goes follow each other
 	rest        time.Duration // after the last go
 	until       uint64        // the last revision to read
 }
@@ -38,14 +41,18 @@ func headers(ctx context.Context, cfg Config, each func(*natskv.Entry) error) er
 }
 
 // present gives each the headers of the tasks that are stored now, as far as nothing replaces them
-// meanwhile. It takes its time: others need the server more. It returns how long to rest after it,
-// beside the rests that it has had.
-func present(ctx context.Context, cfg Config, each func(*natskv.Entry) error) (rest time.Duration, err error) {
+// meanwhile. After each go it rests factor times as long: others need the server more. It returns
+// how long to rest after the last one.
+func present(ctx context.Context, cfg Config, factor int, each func(*natskv.Entry) error) (
+	rest time.Duration, err error,
+) {
 	last, err := cfg.Stream.Last(ctx, cfg.Conn)
 	if err != nil {
 		return 0, err
 	}
-	s := sweep{Config: cfg, page: headerPage, pages: fewestPages, longer: amortized, share: readShare, until: last}
+	s := sweep{
+		Config: cfg, page: headerPage, pages: fewestPages, goFactor: goFactor, restFactor: factor, until: last,
+	}
 	err = s.run(ctx, each)
 	return s.rest, err
 }
@@ -54,7 +61,7 @@ func (s *sweep) run(ctx context.Context, each func(*natskv.Entry) error) error {
 	for from := uint64(1); from > 0; {
 		began := time.Now()
 		next, err := s.read(ctx, from, each)
-		s.rest = s.share * time.Since(began)
+		s.rest = time.Duration(s.restFactor) * time.Since(began)
 		if err != nil {
 			return err
 		}
@@ -80,7 +87,7 @@ func (s *sweep) read(ctx context.Context, from uint64, each func(*natskv.Entry) 
 	}
 	defer r.Close()
 	begun := time.Now()
-	for n := 0; n < s.pages || time.Since(begun) < s.longer*begun.Sub(since); n++ {
+	for n := 0; n < s.pages || time.Since(begun) < time.Duration(s.goFactor)*begun.Sub(since); n++ {
 		entries, err := r.Next(ctx, s.page, 0)
 		if err != nil && n > 0 {
 			return from, nil

@@ -43,20 +43,22 @@ func tasksStored(t *testing.T, n int) (cfg Config, store func(key string)) {
 func TestSweepsReadAllOnce(t *testing.T) {
 	const records = 20
 	for _, x := range []struct {
-		name   string
-		pages  int
-		ends   bool // at the last revision that was there when it began
-		forget bool
-		goes   int // at least
+		name     string
+		pages    int
+		goFactor int
+		ends     bool // at the last revision that was there when it began
+		forget   bool
+		goes     int // at least, and no more unless there are several by their pages
 	}{
-		{"in one go", math.MaxInt, false, false, 1},
-		{"in one go, to the last one", math.MaxInt, true, false, 1},
-		{"in several goes", 2, true, false, 4},
-		{"forgotten on its way", math.MaxInt, true, true, 2},
+		{"in one go", math.MaxInt, 0, false, false, 1},
+		{"in one go, to the last one", math.MaxInt, 0, true, false, 1},
+		{"in a go far longer than its begin", 1, 1 << 20, true, false, 1},
+		{"in several goes", 2, 0, true, false, 4},
+		{"forgotten on its way", math.MaxInt, 0, true, true, 2},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			cfg, store := tasksStored(t, records)
-			s := sweep{Config: cfg, page: 3, pages: x.pages, share: 1, until: math.MaxUint64}
+			s := sweep{Config: cfg, page: 3, pages: x.pages, goFactor: x.goFactor, restFactor: 1, until: math.MaxUint64}
 			var want, got []string
 			for i := range records {
 				want = append(want, fmt.Sprint("q.", i))
@@ -87,10 +89,50 @@ func TestSweepsReadAllOnce(t *testing.T) {
 			if s.rest <= 0 || s.rest > time.Since(from) {
 				t.Errorf("a rest of %v after %v", s.rest, time.Since(from))
 			}
-			if n := begun(); n < x.goes || x.pages == math.MaxInt && n > x.goes {
+			several := x.pages < math.MaxInt && x.goFactor == 0
+			if n := begun(); n < x.goes || n > x.goes && !several {
 				t.Errorf("%d goes, want %d", n, x.goes)
 			}
 		})
+	}
+}
+
+// TestPresentReadsWhatWasThere: the headers of the tasks that are there now have an end, though
+// tasks are replaced meanwhile. The rest after it goes by the time of the reading.
+func TestPresentReadsWhatWasThere(t *testing.T) {
+	const records = 20
+	for _, factor := range []int{firstRestFactor, restFactor} {
+		cfg, store := tasksStored(t, records)
+		var first, last time.Time
+		read, from := 0, time.Now()
+		rest, err := present(t.Context(), cfg, factor, func(e *natskv.Entry) error {
+			if read++; read > records {
+				return fmt.Errorf("%s comes after the end", e.Key)
+			}
+			if last = time.Now(); first.IsZero() {
+				first = last
+			}
+			store(e.Key)
+			return nil
+		})
+		took := time.Since(from)
+		if err != nil || read != records {
+			t.Fatalf("%d records of %d: %v", read, records, err)
+		}
+		n := time.Duration(factor)
+		if rest < n*last.Sub(first) || rest > n*took {
+			t.Errorf("a rest of %v, want %d times the %v to %v of the reading", rest, factor, last.Sub(first), took)
+		}
+	}
+}
+
+// TestFirstCountRestsLess: until it has ended, no gauge shows the dead tasks of a term.
+func TestFirstCountRestsLess(t *testing.T) {
+	cfg, _ := tasksStored(t, 20)
+	d, from := deadTasks{Config: cfg}, time.Now()
+	_, rest, err := d.look(t.Context(), from)
+	if took := time.Since(from); err != nil || rest <= 0 || rest > firstRestFactor*took {
+		t.Errorf("a rest of %v after %v, %v", rest, took, err)
 	}
 }
 

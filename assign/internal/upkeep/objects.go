@@ -44,7 +44,7 @@ func (r *removal) run(ctx context.Context) {
 			attempts++
 			r.Emit(event.Fault{Meta: r.Meta(), Doing: doing, Err: fault(err), Attempts: attempts})
 		}
-		pause = max(objectsEvery, readShare*time.Since(began))
+		pause = max(objectsEvery, restFactor*time.Since(began))
 	}
 }
 
