@@ -328,7 +328,8 @@ func (s *Session) Close(ctx context.Context) error {
 }
 
 // Events returns the events from now on. The channel is closed when ctx or the session ends. A slow
-// reader gets every promotion and demotion, and an event.Lagged in place of the rest.
+// reader gets every promotion and demotion, and an event.Lagged in place of the rest. A scheduler
+// in this process begins to tell of single tasks with its next turn, a moment later.
 func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.events.subscribe(ctx) }
 
 // LastHeartbeat is when the lease was last renewed, and how long that took; zero before the first.

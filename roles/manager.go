@@ -88,7 +88,8 @@ func New(cfg Config, roles ...Role) (*Manager, error) {
 func (m *Manager) Session() *election.Session { return m.session }
 
 // Events returns the events from now on. The channel is closed when ctx or Run ends. A slow reader
-// gets every promotion and demotion, and an event.Lagged in place of the rest.
+// gets every promotion and demotion, and an event.Lagged in place of the rest. A scheduler in this
+// process begins to tell of single tasks with its next turn, a moment later.
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
