@@ -172,12 +172,11 @@ func TestDealtAgainForALeaseTime(t *testing.T) {
 	}
 }
 
-// TestDealtAGatheringAfterTheLastClaim: z falls vacant, a plan is made, and then the session of c
+// TestEachUnforeseenClaimAddsAGathering: z falls vacant, a plan is made, and then the session of c
 // ends, which held y. Our clock is slow. We deal y out one gathering after that plan, and leave it
 // to b, which has fewer roles. Then b claims one role after the other that was lost, each just when
-// we have planned, until y is to be ours. It is, one gathering after the plan before the last of
-// them.
-func TestDealtAGatheringAfterTheLastClaim(t *testing.T) {
+// we have planned, until y is to be ours. So it is dealt to us a gathering later for each of these.
+func TestEachUnforeseenClaimAddsAGathering(t *testing.T) {
 	const (
 		slow = 0.03 // of our clock
 		step = 100 * time.Microsecond

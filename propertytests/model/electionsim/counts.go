@@ -49,6 +49,7 @@ type Counts struct {
 	LeadersCrashed, WithRecords                    int // in the quiet; records lost with them
 	// schedules with such crashes; roles led again; left alone, since nobody follows
 	CrashedIn, LedInTime, Irreplaceable int
+	DealtAgain                          int // of these, roles that were led only after a second plan
 	Woken                               int // told that they follow in a role
 	// roles given away for the sake of balance, and how many that had to be; roles told of as unplaced
 	Moves, LeastMoves, Unplaced int
@@ -171,6 +172,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Forgotten, d.Forgotten},
 		{&c.FlappedBack, d.FlappedBack},
 		{&c.LedInTime, d.LedInTime},
+		{&c.DealtAgain, d.DealtAgain},
 		{&c.Irreplaceable, d.Irreplaceable},
 	} {
 		*f.to += f.from

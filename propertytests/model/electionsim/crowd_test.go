@@ -24,7 +24,8 @@ func TestManyDieWithTheLeader(t *testing.T) {
 			t.Fatalf("seed %d, failed after %d tests: the first one does not lead: %v", seed, seed+1, w.violated)
 		}
 		inLine := 8*leader.cfg.Delta + members*time.Millisecond
-		within := w.leaderless(leader, alone, 1) + 2*inLine // to end the session, and to claim
+		within, _ := w.leaderless(leader, alone, 1)
+		within += 2 * inLine // to end the session, and to claim
 		clear(w.led)
 		kills := w.Counts.Kills
 		for _, p := range w.members[:die] {

@@ -42,6 +42,10 @@ func TestZonesAndSpread(t *testing.T) {
 	if 4*total.Moves > 5*total.LeastMoves {
 		t.Errorf("failed after %d tests: %d moves, %d would do", total.Schedules, total.Moves, total.LeastMoves)
 	}
+	if 100*total.DealtAgain > total.LedInTime {
+		t.Errorf("failed after %d tests: %d of %d roles were led only after a second plan", total.Schedules,
+			total.DealtAgain, total.LedInTime)
+	}
 	if total.Moves < total.Schedules/4 || total.FailBacks < total.Schedules {
 		t.Errorf("only %d moves, and %d fail-backs", total.Moves, total.FailBacks)
 	}
