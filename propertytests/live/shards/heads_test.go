@@ -27,16 +27,20 @@ type heads struct {
 	killed map[string]bool   // processes whose sessions end by a kill of ours
 	away   map[string]int    // by process: how many shards were taken from sessions that it lost, and are not back
 	owed   int               // moves from such a session, or back
+	debts  int               // all of these so far
 	writes int
 	other  int             // writes of other keys
-	opened map[string]bool // sessions, by their nonces
+	seen   map[string]bool // nonces of sessions
+	opened map[string]int  // by process: its sessions
+	want   map[string]int  // by process: its sessions when the one that runs now has opened one
 }
 
 func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 	t.Helper()
 	l := &heads{
 		shards: shards, leads: map[string]string{}, last: map[string]string{}, moved: map[string]int{},
-		opened: map[string]bool{}, killed: map[string]bool{}, away: map[string]int{},
+		killed: map[string]bool{}, away: map[string]int{},
+		seen: map[string]bool{}, opened: map[string]int{}, want: map[string]int{},
 	}
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -64,15 +68,17 @@ func newHeads(t *testing.T, nc *nats.Conn, shards int) *heads {
 func (l *heads) read(m jetstream.Msg) {
 	key := strings.TrimPrefix(m.Subject(), "$KV."+bucket+".")
 	e := record.Decode(key, m.Data(), 1, len(m.Data()) == 0, time.Minute)
-	kind, _, name := record.ParseKey(key)
-	l.take(kind, name, &e)
+	kind, peer, role := record.ParseKey(key)
+	l.take(kind, role+peer.Instance, &e)
 }
 
+// take takes in the record of a role, or one of a process; the other kinds have no name here.
 func (l *heads) take(kind record.Kind, name string, e *record.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if kind == record.KindLease && e.Lease.Alive() {
-		l.opened[e.Lease.Nonce] = true
+	if kind == record.KindLease && e.Lease.Alive() && !l.seen[e.Lease.Nonce] {
+		l.seen[e.Lease.Nonce] = true
+		l.opened[name]++
 	}
 	if kind != record.KindRole {
 		l.other++
@@ -98,19 +104,28 @@ func (l *heads) move(shard, from, to string) {
 	case held && !l.killed[from]:
 		l.away[from]++
 		l.owed++
+		l.debts++
 	case l.away[to] > 0:
 		l.away[to]--
 		l.owed++
+		l.debts++
 	default:
 		l.moved[shard]++
 	}
 }
 
-// kills says that the session of a process ends by a kill of ours, or that it has a new one.
-func (l *heads) kills(name string, killed bool) {
+// kills says that the session of a process ends by a kill of ours.
+func (l *heads) kills(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.killed[name] = killed
+	l.killed[name] = true
+}
+
+// starts says that a process will start.
+func (l *heads) starts(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.killed[name], l.want[name] = false, l.opened[name]+1
 }
 
 // settle says that each process has its share again: nothing is owed to any from now on.
@@ -120,13 +135,15 @@ func (l *heads) settle() {
 	clear(l.away)
 }
 
-// spread says whether all shards are led by those processes, evenly. It says so only when that many
-// sessions were read of: what stands before is of the process of the same name that has ended.
-func (l *heads) spread(alive []string, sessions int) (bool, string) {
+// spread says whether all shards are led by those processes, evenly. It says so only when a session
+// of each was read of: what stands before is of the process of the same name that has ended.
+func (l *heads) spread(alive []string) (bool, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.opened); n < sessions {
-		return false, fmt.Sprintf("%d sessions of %d", n, sessions)
+	for _, name := range alive {
+		if l.opened[name] < l.want[name] {
+			return false, name + " has opened no session"
+		}
 	}
 	loads := map[string]int{}
 	for _, id := range alive {
@@ -177,11 +194,11 @@ func (l *heads) written() (shards, other int) {
 	return shards, other
 }
 
-// sessions is how many there were.
-func (l *heads) sessions() int {
+// sessions is how many there were, and how many moves were owed to lost ones.
+func (l *heads) sessions() (n, owed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.opened)
+	return len(l.seen), l.debts
 }
 
 // names are instance ids.
