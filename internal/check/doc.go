@@ -21,5 +21,5 @@
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a
 //     commit plays a third, which its hash draws, and those of files that changed lately. Of small
-//     packages it draws all tests or none.
+//     packages it draws all tests or none, and tests that have the name of a drawn one.
 package main

@@ -16,8 +16,8 @@ import (
 // oneOf is of how many tests the race stage plays one with a commit.
 const oneOf = 3
 
-// few is how many tests a package has at least of which some are drawn. Smaller ones are drawn as a
-// whole, unless they are among the longest: to build one takes longer than to run its tests.
+// few is how many tests a package needs to be drawn test by test. A smaller one is drawn as a
+// whole, unless it is among the longest: to build it takes longer than to run its tests.
 const few = 20
 
 // recent is within how many commits that changed tests a file has changed lately.

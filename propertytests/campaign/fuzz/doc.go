@@ -2,7 +2,7 @@
 // each of them had.
 //
 //	go run ./propertytests/campaign fuzz -time 10s
-//	go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 20s -most 40s -seed text
+//	go run ./propertytests/campaign fuzz -time 3s -commits 3 -changed 8s -most 15s -seed text
 //	go run ./propertytests/campaign fuzz -execs 10000000
 //	go run ./propertytests/campaign fuzz -sum
 //
