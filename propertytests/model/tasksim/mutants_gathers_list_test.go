@@ -7,6 +7,9 @@ var together = []mutants.Mutant{
 	{Name: "batches always pay", Edits: []mutants.Edit{
 		{"g.pace.each*time.Duration(n) > cost+cost/margin", "cost > 0"},
 	}},
+	{Name: "those that wait go a few at a time, and measure nothing", Edits: []mutants.Edit{
+		{"if g.held > 0 && most == math.MaxInt {", "if g.held > 0 {"},
+	}},
 	{Name: "batches that hardly pay go", Edits: []mutants.Edit{{"> cost+cost/margin", "> cost"}}},
 	{Name: "a store far away counts as slow", Edits: []mutants.Edit{
 		{"float64(long/n)*(1-float64(n*way)/float64(x.took))", "float64(long/n)"},

@@ -81,7 +81,7 @@ func (g *Gatherer) release(now record.Instant, waiting int) int {
 	most := g.most(now)
 	switch {
 	case g.alone+waiting <= most:
-		if g.held > 0 {
+		if g.held > 0 && most == math.MaxInt {
 			g.pace.more()
 		}
 		g.held = 0

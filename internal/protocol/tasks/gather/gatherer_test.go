@@ -1,7 +1,6 @@
 package gather
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -62,12 +61,10 @@ type world struct {
 	store
 	g       Gatherer
 	never   bool // nothing goes together
-	few     bool // and few go at first, as by G8
 	later   bool // nobody writes before all answers that have come are read
 	now     record.Instant
 	waiting int
 	answers []answer
-	read    int // answers
 	alone   int
 	before  int // of those, before the first batch
 	batches int
@@ -99,21 +96,9 @@ func (w *world) work() {
 	}
 }
 
-// most is how many may be under way where all go alone.
-func (w *world) most() int {
-	switch {
-	case !w.few || w.read > 1:
-		return math.MaxInt
-	case w.read == 1:
-		return first
-	}
-	return 1
-}
-
 func (w *world) enter() {
 	if w.never {
-		w.waiting++
-		w.next(nil)
+		w.sendAlone(Ticket{})
 		return
 	}
 	if t, alone := w.g.Enter(w.now); alone {
@@ -125,10 +110,6 @@ func (w *world) enter() {
 
 func (w *world) next(t failer) {
 	if w.never {
-		for w.waiting > 0 && len(w.answers)+len(w.queue) < w.most() {
-			w.waiting--
-			w.sendAlone(Ticket{})
-		}
 		return
 	}
 	n, together := w.g.Next(w.now, w.waiting)
@@ -154,15 +135,18 @@ func (w *world) next(t failer) {
 
 type failer interface{ Fatalf(string, ...any) }
 
-// reads tells of an answer, and returns how many writes it is of.
-func (w *world) reads(a answer) int {
-	if w.read++; a.n > 0 {
+// read tells of an answer, and returns how many writes it is of.
+func (w *world) read(a answer) int {
+	if a.n > 0 {
 		w.g.BatchAnswered(w.now, Stored, w.waiting)
 	} else if !w.never {
 		w.g.Answered(w.now, a.ticket)
 	}
 	return max(a.n, 1)
 }
+
+// entering is how long a writer takes for its next write.
+const entering = 3 * time.Microsecond
 
 // run lets so many writers write for so long, and returns how many writes a second were stored in
 // the second half of the time.
@@ -200,13 +184,13 @@ func (w *world) run(t failer, writers int, span time.Duration) float64 {
 		w.now = max(w.now, a.at)
 		n := 0
 		for len(w.answers) > 0 && w.answers[0].at <= w.now && (n == 0 || w.later) {
-			n += w.reads(w.answers[0])
+			n += w.read(w.answers[0])
 			w.answers = w.answers[1:]
 			w.next(t)
 		}
 		for range n {
 			w.stored++
-			w.now = w.now.Add(3 * time.Microsecond)
+			w.now = w.now.Add(entering)
 			w.enter()
 			w.next(t)
 		}
@@ -228,20 +212,18 @@ func TestPays(t *testing.T) {
 		later := rapid.Bool().Draw(t, "later")
 		writers := rapid.IntRange(1, 600).Draw(t, "writers")
 		span := max(2*time.Second, 12*time.Duration(writers)*s.single) // the first half is to measure
+		always := world{store: s, never: true, later: later}
 		free := world{store: s, later: later}
-		got := free.run(t, writers, span)
-		// Bursts that never meet keep a store busier than one burst of all. Which bursts there are
-		// depends on how the writers begin.
-		alone := math.Inf(1)
-		for _, few := range []bool{false, true} {
-			always := world{store: s, never: true, few: few, later: later}
-			alone = min(alone, always.run(t, writers, span))
+		alone, got := always.run(t, writers, span), free.run(t, writers, span)
+		if s.bursts { // those that meet are one from then on, and in the end all are
+			one := 2*s.way + time.Duration(writers)*(s.single+entering)
+			alone = min(alone, float64(writers)/one.Seconds())
 		}
 		if got < 0.85*alone {
 			t.Fatalf("%.0f/s, and %.0f/s if all went alone; %d batches", got, alone, free.batches)
 		}
 		n := min(writers, Most)
-		cycle := 2*s.way + 5*s.batch/4 + time.Duration(n)*(s.each+3*time.Microsecond) + time.Millisecond
+		cycle := 2*s.way + 5*s.batch/4 + time.Duration(n)*(s.each+entering) + time.Millisecond
 		together := float64(n) / cycle.Seconds()
 		dear := assumed + eachTogether*time.Duration(writers) // as it seems before it is measured
 		tried := writers >= 2*group && s.single*time.Duration(writers) > 3*dear
@@ -273,6 +255,36 @@ func TestABatchHasToBeClearlyFaster(t *testing.T) {
 	}
 	w := world{store: s, later: true}
 	if rate := w.run(t, 361, 2*time.Second); rate < 0.95/s.single.Seconds() {
+		t.Errorf("%.0f/s, and %d batches", rate, w.batches)
+	}
+}
+
+// TestNoStretchGoesOverThoseThatHaveWaited: when all that have waited for the pace go, no stretch
+// continues that has begun among few. Where a few of them go it does.
+func TestNoStretchGoesOverThoseThatHaveWaited(t *testing.T) {
+	now := record.Instant(time.Second)
+	stretch := span{sent: now, answered: now, count: 3}
+	for _, each := range []time.Duration{0, time.Microsecond} {
+		g := Gatherer{alone: 1, held: now}
+		g.pace = pace{each: each, at: now, flow: stretch, way: way{present: time.Microsecond, since: now}}
+		n, together := g.Next(now, 5)
+		if known := each > 0; n != 5 || together || (g.pace.flow == span{}) != known {
+			t.Errorf("pace known: %v: %d go, and the stretch is %+v", known, n, g.pace.flow)
+		}
+	}
+}
+
+// TestThePaceIsMeasuredAmongFew: those that wait for it go a few at a time, as others are answered.
+// The stretch that measures it continues over that, so all go soon.
+func TestThePaceIsMeasuredAmongFew(t *testing.T) {
+	s := store{
+		single: 30 * time.Microsecond, batch: time.Millisecond, each: 3 * time.Microsecond,
+		way: 342 * time.Microsecond, bursts: true,
+	}
+	const writers = 2 * first
+	w := world{store: s, later: true}
+	one := 2*s.way + writers*(s.single+entering) // all of them in one burst
+	if rate := w.run(t, writers, 2*time.Second); rate < 0.95*writers/one.Seconds() {
 		t.Errorf("%.0f/s, and %d batches", rate, w.batches)
 	}
 }
