@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -43,11 +44,11 @@ type parsedFile struct {
 	outside       string    // its text without the bodies
 }
 
-// newCompiler asks for all packages below folders, and for what they import.
+// newCompiler asks for the packages in folders, and for what they import.
 func newCompiler(root string, folders []string) (*compiler, error) {
 	args := []string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
 	for _, folder := range folders {
-		args = append(args, "./"+folder+"/...")
+		args = append(args, "./"+folder)
 	}
 	list := exec.Command("go", args...)
 	list.Dir, list.Stderr = root, os.Stderr
@@ -73,6 +74,45 @@ func newCompiler(root string, folders []string) (*compiler, error) {
 		return os.Open(exports[path])
 	})
 	return c, nil
+}
+
+// checkAll returns for each change why its packages do not compile. Changes of different files are
+// checked at once, and one by one only if that fails. One could hide what is wrong with another one
+// by a declaration that the other misses, and by nothing else.
+func (c *compiler) checkAll(changes []tree) []error {
+	errs := make([]error, len(changes))
+	for _, round := range rounds(changes) {
+		all := tree{}
+		for _, i := range round {
+			maps.Copy(all, changes[i])
+		}
+		if c.check(all) == nil {
+			continue
+		}
+		for _, i := range round {
+			errs[i] = c.check(changes[i])
+		}
+	}
+	return errs
+}
+
+// rounds are changes by their places in a list, no two of a round of the same file.
+func rounds(changes []tree) (all [][]int) {
+	next := map[string]int{} // the first round in which a file is free
+	for i, change := range changes {
+		at := 0
+		for file := range change {
+			at = max(at, next[file])
+		}
+		if at == len(all) {
+			all = append(all, nil)
+		}
+		all[at] = append(all[at], i)
+		for file := range change {
+			next[file] = at + 1
+		}
+	}
+	return all
 }
 
 // check returns why the packages of changed files do not compile.

@@ -3,7 +3,6 @@ package mutants
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,27 +11,30 @@ import (
 
 const asChild = "RUNS_A_SUITE" // set in the environment of a process that runs TestSuite
 
-// TestSuite runs a suite, of which one mutant survives and two wait for each other.
+// four is a suite of which one mutant survives and two wait for each other.
+var four = Suite{
+	Below: []string{"."}, Record: "mutants.csv", Mutants: []Mutant{
+		{"waits for last", []Edit{{"n + 1", `meet("last")`}}, nil},
+		{"survives", []Edit{{"n + 1", "1 + n"}}, nil},
+		{"on record", []Edit{{"n + 1", "n + 2"}}, nil},
+		{"waits for first", []Edit{{"n + 1", `meet("first")`}}, nil},
+	},
+	By: Test{
+		Run: "^TestRule$", Args: []string{"-test.timeout", "1m"},
+		Says: regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>(?s:1 and 1\s+is\s+\d+))`),
+	},
+}
+
 func TestSuite(t *testing.T) {
 	if os.Getenv(asChild) == "" {
 		t.Skip("TestRun runs it in a process of its own")
 	}
-	Suite{
-		Below: []string{"."}, Record: "mutants.csv", Mutants: []Mutant{
-			{"waits for last", []Edit{{"n + 1", `meet("last")`}}, nil},
-			{"survives", []Edit{{"n + 1", "1 + n"}}, nil},
-			{"one of them", []Edit{{"n + 1", "n + 2"}}, nil},
-			{"waits for first", []Edit{{"n + 1", `meet("first")`}}, nil},
-		},
-		By: Test{
-			Run: "^TestRule$", Args: []string{"-test.timeout", "1m"},
-			Says: regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>(?s:1 and 1\s+is\s+\d+))`),
-		},
-	}.Run(t)
+	four.Run(t)
 }
 
-// TestRun: mutants run side by side, and only those that are asked for. Their deaths are on record,
-// and a survivor fails the run. The record and the outcomes are in the order of the list.
+// TestRun: mutants run side by side, and only those that are asked for. Their deaths are on record
+// beside the one that was there, and a survivor fails the run. The record and the outcomes are in
+// the order of the list.
 func TestRun(t *testing.T) {
 	root := module(t, map[string]string{
 		"rule.go": ruleText, "rule_test.go": ruleTest,
@@ -57,40 +59,36 @@ func meet(me string) int {
 }
 `,
 	})
-	for _, c := range []struct {
-		which, run       string
-		record, outcomes []string
-	}{
-		{"1", "^TestSuite$/^one", []string{"one of them"}, []string{"one of them: 1 schedules: 1 and 1 is 3"}},
-		{"changed", "^TestSuite$", []string{"waits for last", "one of them", "waits for first"}, []string{
-			"waits for last: 1 schedules: 1 and 1 is 7", "survives: FAILED", "waits for first: 1 schedules: 1 and 1 is 7",
-		}},
-	} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", c.run, "-test.v", "-test.parallel", "2")
-		cmd.Dir, cmd.Env = root, append(os.Environ(), "MUTANTS="+c.which, asChild+"=1")
-		out, err := cmd.CombinedOutput()
-		if survived := slices.Contains(c.outcomes, "survives: FAILED"); (err != nil) != survived {
-			t.Errorf("MUTANTS=%s: %v\n%s", c.which, err, out)
+	t.Chdir(root)
+	if err := four.note(death{Mutant: "on record", Of: four.By.mark(four.Mutants[2])}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSuite$", "-test.v", "-test.parallel", "2")
+	cmd.Env = append(os.Environ(), "MUTANTS=changed", asChild+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("one has survived, and the run passes")
+	}
+	var outcomes []string
+	for _, m := range regexp.MustCompile(`(?m)run\.go:\d+: (.+)$`).FindAllStringSubmatch(string(out), -1) {
+		if strings.Contains(m[1], ": ") {
+			outcomes = append(outcomes, m[1])
 		}
-		var outcomes []string
-		for _, m := range regexp.MustCompile(`(?m)run\.go:\d+: (.+)$`).FindAllStringSubmatch(string(out), -1) {
-			if strings.Contains(m[1], ": ") {
-				outcomes = append(outcomes, m[1])
-			}
-		}
-		if !slices.Equal(outcomes, c.outcomes) {
-			t.Errorf("MUTANTS=%s: outcomes %q, want %q\n%s", c.which, outcomes, c.outcomes, out)
-		}
-		rows, err := record(filepath.Join(root, "mutants.csv")).Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, d := range rows {
-			names = append(names, d.Mutant)
-		}
-		if !slices.Equal(names, c.record) {
-			t.Errorf("MUTANTS=%s: on record %q, want %q\n%s", c.which, names, c.record, out)
-		}
+	}
+	if want := []string{
+		"waits for last: 1 schedules: 1 and 1 is 7", "survives: FAILED", "waits for first: 1 schedules: 1 and 1 is 7",
+	}; !slices.Equal(outcomes, want) {
+		t.Errorf("outcomes %q, want %q\n%s", outcomes, want, out)
+	}
+	rows, err := record(four.Record).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range rows {
+		names = append(names, d.Mutant)
+	}
+	if want := []string{"waits for last", "on record", "waits for first"}; !slices.Equal(names, want) {
+		t.Errorf("on record: %q, want %q\n%s", names, want, out)
 	}
 }

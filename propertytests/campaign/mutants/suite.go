@@ -1,11 +1,15 @@
 package mutants
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -31,18 +35,14 @@ func (s Suite) Fit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCompiler(p.root, s.Below)
+	errs, err := s.changeAll(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	known, tested := map[string]bool{}, map[string]bool{}
-	for _, m := range s.Mutants {
-		changed, err := m.changed(p.sources)
-		if err == nil {
-			err = c.check(changed)
-		}
-		if err != nil {
-			t.Errorf("mutant %q: %v", m.Name, err)
+	for i, m := range s.Mutants {
+		if errs[i] != nil {
+			t.Errorf("mutant %q: %v", m.Name, errs[i])
 		}
 		by := s.by(m)
 		if test := fmt.Sprint(by.Below, by.Run); !tested[test] {
@@ -69,6 +69,26 @@ func (s Suite) Fit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%s: %d of %d deaths are of earlier sources", s.Record, len(age.Older), age.Rows)
+}
+
+// changeAll applies each mutant to the sources, and returns why that fails or does not compile.
+func (s Suite) changeAll(p place) (errs []error, err error) {
+	changes, folders := make([]tree, len(s.Mutants)), map[string]bool{}
+	errs = make([]error, len(s.Mutants))
+	for i, m := range s.Mutants {
+		changes[i], errs[i] = m.changed(p.sources)
+		for file := range changes[i] {
+			folders[path.Dir(file)] = true
+		}
+	}
+	c, err := newCompiler(p.root, slices.Sorted(maps.Keys(folders)))
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range c.checkAll(changes) {
+		errs[i] = cmp.Or(errs[i], err)
+	}
+	return errs, nil
 }
 
 // by is the test that has to notice.
