@@ -65,9 +65,8 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		texts[file] = string(text)
 	}
-	var a cli.App
 	commands := []string{}
-	for _, cmd := range root(&a).Commands() {
+	for _, cmd := range root(cli.OfProcess()).Commands() {
 		texts[cmd.Name()] = cmd.Example
 		for _, below := range cmd.Commands() {
 			texts[cmd.Name()+" "+below.Name()] = below.Example
@@ -83,7 +82,7 @@ func TestDocumentedCommands(t *testing.T) {
 				found++
 				before, _, _ := strings.Cut(m[1], " -- ")
 				args := strings.Fields(before)[1:]
-				cmd, rest, err := root(&a).Find(args)
+				cmd, rest, err := root(cli.OfProcess()).Find(args)
 				if err == nil {
 					err = cmd.ParseFlags(rest)
 				}

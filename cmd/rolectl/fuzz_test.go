@@ -37,7 +37,7 @@ func FuzzCommandLine(f *testing.F) {
 	n := 0
 	f.Fuzz(func(t *testing.T, lines string) {
 		if n%rereads == 0 {
-			a = &cli.App{}
+			a = cli.OfProcess()
 			cmd = root(a)
 		}
 		n++

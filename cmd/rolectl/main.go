@@ -25,7 +25,7 @@ func main() {
 	// Without this, the first write to a closed pipe would end the process at once. A caught
 	// signal, unlike an ignored one, is not inherited by the command of exec.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(ctx, cli.OfProcess(), os.Args[1:]))
 }
 
 // signalled is the cause of a context that a signal has ended.
@@ -67,14 +67,13 @@ const inboxHint = ": give the prefix that this user may subscribe to with --inbo
 	"uses _INBOX_ followed by its --instance"
 
 // run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string) int {
-	var a cli.App
-	cmd := root(&a)
+func run(ctx context.Context, a *cli.App, args []string) int {
+	cmd := root(a)
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
 	others := a.Others(ctx, err)
 	a.Disconnect()
-	if a.Unread.Load() || cli.OutputClosed(err) {
+	if a.Unread.Load() || a.OutputClosed(err) {
 		return cli.ExitUnread
 	}
 	if err == nil {
@@ -101,9 +100,9 @@ func run(ctx context.Context, args []string) int {
 	}
 	if cli.WantsJSON(args) {
 		// without it the exit code still tells
-		_ = show.Printer{W: os.Stderr}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath()))
+		_ = show.Printer{W: a.Err}.Line(cli.ErrorDocument(err, text, code, cmd.CommandPath()))
 	} else {
-		fmt.Fprintln(os.Stderr, "rolectl:", wording.CleanLines(text))
+		fmt.Fprintln(a.Err, "rolectl:", wording.CleanLines(text))
 	}
 	return code
 }

@@ -37,7 +37,6 @@ func everywhere(t *testing.T) (all [][]string) {
 	flags := map[string]string{
 		"yes": "true", "namespace": "x", "ttl": "2m", "here": "true", "vacant-for": "1h", "all": "true", "from": "1h",
 	}
-	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if slices.Contains(local, cmd.CommandPath()) {
@@ -66,7 +65,7 @@ func everywhere(t *testing.T) (all [][]string) {
 		}
 		all = append(all, line)
 	}
-	visit(root(&a))
+	visit(root(cli.OfProcess()))
 	if len(all) < 24 {
 		t.Fatalf("only %d commands: %v", len(all), all)
 	}

@@ -51,6 +51,9 @@ doctor has exit codes of its own.`,
 			return nil
 		},
 	}
+	cmd.SetIn(a.In)
+	cmd.SetOut(a.Out)
+	cmd.SetErr(a.Err)
 	cmd.SetFlagErrorFunc(cli.ExplainFlagError)
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	a.GlobalFlags(cmd)

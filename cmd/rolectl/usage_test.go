@@ -128,7 +128,6 @@ func TestVersion(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
-	var a cli.App
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
@@ -149,7 +148,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	visit(root(&a))
+	visit(root(cli.OfProcess()))
 	for _, args := range []string{"--help", "exec --help", "step-down --help", "doctor --help"} {
 		if out := p.ok(strings.Fields(args)...).out; !strings.Contains(out, "Examples:") {
 			t.Errorf("%s:\n%s", args, out)

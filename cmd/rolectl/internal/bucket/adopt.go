@@ -48,7 +48,7 @@ default). If it is interrupted, run it again. --dry-run changes nothing, and say
 				})
 			}
 			question := fmt.Sprintf("Every session of bucket %s ends, and every record goes. Adopt it?", args[0])
-			if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
+			if err := a.Confirm(cmd.Context(), yes, question); err != nil {
 				return err
 			}
 			return a.WithServer(cmd, func(ctx context.Context, nc *nats.Conn) error {

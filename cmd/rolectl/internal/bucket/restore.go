@@ -68,7 +68,7 @@ changes nothing, and says what would be done.`,
 				}
 				question := fmt.Sprintf("%sEvery session of bucket %s ends, and every record goes. That takes %v, and roles are "+
 					"led again as long after that. Restore it?", there, name, b.MaxTTL())
-				if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
+				if err := a.Confirm(cmd.Context(), yes, question); err != nil {
 					return err
 				}
 				return restore(cmd.Context(), a, nc, name, b) // longer than other commands: without a deadline

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,8 +16,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
-// App is what all commands share: the global flags, and one connection.
+// App is what all commands share: the streams, the global flags and the environment, and one
+// connection. Commands that start a program hand the streams of the process on to it.
 type App struct {
+	In, Out, Err *os.File
+
 	Settings connect.Settings
 	Bucket   string
 	Format   string
@@ -26,6 +30,14 @@ type App struct {
 	Target   connect.Target
 	Unread   atomic.Bool // nobody reads the output any more
 }
+
+// OfProcess returns an App with the streams and the environment of this process.
+func OfProcess() *App {
+	return &App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Settings: connect.Settings{Env: os.Getenv}}
+}
+
+// EnvOr returns the value of an environment variable, or a default if that is empty.
+func (a *App) EnvOr(name, otherwise string) string { return cmp.Or(a.Settings.Env(name), otherwise) }
 
 // Connect returns the connection to the server, which is closed when the program ends. Options
 // count for the first call.
@@ -83,8 +95,8 @@ func (a *App) ConnectFor(cmd *cobra.Command) (context.Context, context.CancelFun
 // Printer writes data in the format of --output.
 func (a *App) Printer() show.Printer {
 	return show.Printer{
-		W: os.Stdout, Format: a.Format, Color: show.WantsColor(os.Stdout, a.Color),
-		Width: show.Columns(os.Stdout),
+		W: a.Out, Format: a.Format, Color: show.WantsColor(a.Out, a.Color, a.Settings.Env),
+		Width: show.Columns(a.Out),
 	}
 }
 
@@ -92,10 +104,10 @@ func (a *App) Printer() show.Printer {
 func (a *App) Say(format string, args ...any) {
 	text := wording.Clean(fmt.Sprintf(format, args...))
 	if a.Format != "json" {
-		fmt.Fprintln(os.Stderr, text)
+		fmt.Fprintln(a.Err, text)
 		return
 	}
-	_ = show.Printer{W: os.Stderr}.Line(struct { // a note that cannot be written is dropped
+	_ = show.Printer{W: a.Err}.Line(struct { // a note that cannot be written is dropped
 		show.Document
 		Message string `json:"message"`
 	}{show.Of("note"), text})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -17,14 +16,6 @@ func CheckBucketName(name string) error {
 		return fmt.Errorf("%q is not a valid bucket name: use letters, digits, - and _", name)
 	}
 	return nil
-}
-
-// EnvOr returns the value of an environment variable, or a default if that is empty.
-func EnvOr(name, otherwise string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return otherwise
 }
 
 // Group is a command that only has subcommands: alone it shows them, and an unknown subcommand is a

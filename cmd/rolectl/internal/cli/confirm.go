@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
@@ -14,17 +13,17 @@ import (
 
 // Confirm asks the user on the terminal. Without a terminal there is nobody to ask, and --yes is
 // needed.
-func Confirm(ctx context.Context, yes bool, question string) error {
+func (a *App) Confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	if !show.IsTerminal(os.Stdin) || !show.IsTerminal(os.Stderr) {
+	if !show.IsTerminal(a.In) || !show.IsTerminal(a.Err) {
 		return UsageError(errors.New("not on a terminal, so nobody can be asked: give --yes to continue"))
 	}
-	fmt.Fprintf(os.Stderr, "%s [y/N] ", wording.Clean(question))
+	fmt.Fprintf(a.Err, "%s [y/N] ", wording.Clean(question))
 	answered := make(chan string, 1)
 	go func() { // ends with the program: a read of a terminal cannot be cancelled
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		line, _ := bufio.NewReader(a.In).ReadString('\n')
 		answered <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
@@ -33,7 +32,7 @@ func Confirm(ctx context.Context, yes bool, question string) error {
 			return nil
 		}
 	case <-ctx.Done():
-		fmt.Fprintln(os.Stderr)
+		fmt.Fprintln(a.Err)
 	}
 	return ExitWith(ExitFailed, errors.New("nothing was done"))
 }

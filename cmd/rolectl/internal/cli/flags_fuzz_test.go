@@ -27,7 +27,7 @@ func FuzzFlags(f *testing.F) {
 		f.Add(strings.ReplaceAll(line, " ", "\n"))
 	}
 	f.Fuzz(func(t *testing.T, lines string) {
-		var a App
+		a := OfProcess()
 		var wait time.Duration
 		var n, replicas int
 		var word string

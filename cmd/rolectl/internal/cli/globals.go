@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/show"
 )
 
@@ -33,7 +32,7 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 	flags.BoolVar(&s.NoContext, "no-context", false, "use no context, not even the selected one")
 	flags.Var(&durationValue{&s.Timeout, ShortestWait}, "timeout",
 		"how long to wait for the server (NATS_TIMEOUT, default 5s)")
-	flags.StringVarP(&a.Bucket, "bucket", "b", EnvOr("ROLES_BUCKET", "roles"), "bucket of the roles (ROLES_BUCKET)")
+	flags.StringVarP(&a.Bucket, "bucket", "b", a.EnvOr("ROLES_BUCKET", "roles"), "bucket of the roles (ROLES_BUCKET)")
 	a.Format = "table"
 	flags.VarP(&choiceValue{&a.Format, show.Formats}, "output", "o", "table, wide, json or name")
 	CompleteFlag(cmd, "output", show.Formats...)
@@ -42,7 +41,7 @@ func (a *App) GlobalFlags(cmd *cobra.Command) {
 		"colours: auto (on a terminal, unless NO_COLOR is set), always or never")
 	CompleteFlag(cmd, "color", show.Colors...)
 	CompleteFlagBy(cmd, "context", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
+		return s.Env.Contexts(), cobra.ShellCompDirectiveNoFileComp
 	})
 	CompleteFlagBy(cmd, "bucket",
 		func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

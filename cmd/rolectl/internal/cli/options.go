@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -22,6 +23,9 @@ func OptionsCommand() *cobra.Command {
 	}
 }
 
+// addTemplateFunc adds besidesGlobal to the functions that cobra has for all trees of commands.
+var addTemplateFunc = sync.OnceFunc(func() { cobra.AddTemplateFunc("besidesGlobal", besidesGlobal) })
+
 // HideGlobalFlags takes the flags that all commands have out of the helps. Those that a group of
 // commands shares are shown with each of them.
 func HideGlobalFlags(root *cobra.Command) {
@@ -30,7 +34,7 @@ func HideGlobalFlags(root *cobra.Command) {
 	if !strings.Contains(template, local) || !strings.Contains(template, inherited) {
 		panic("cobra has another template for helps")
 	}
-	cobra.AddTemplateFunc("besidesGlobal", besidesGlobal)
+	addTemplateFunc()
 	from := strings.Index(template, "{{if .HasAvailableInheritedFlags}}")
 	to := strings.Index(template, "{{if .HasHelpSubCommands}}")
 	template = template[:from] + template[to:]

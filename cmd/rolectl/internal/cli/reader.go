@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -35,7 +34,7 @@ func (a *App) EndWhenUnread(cmd *cobra.Command) (release func()) {
 			case <-ctx.Done():
 				return
 			case <-look.C:
-				if unread(os.Stdout) {
+				if unread(a.Out) {
 					a.Unread.Store(true)
 					cancel(errUnread)
 				}
@@ -50,7 +49,7 @@ func (a *App) EndWhenUnread(cmd *cobra.Command) (release func()) {
 
 // OutputClosed reports whether an error means that nobody reads standard output. A broken
 // connection has the same errno, so the file counts too.
-func OutputClosed(err error) bool {
+func (a *App) OutputClosed(err error) bool {
 	var where *fs.PathError
-	return errors.Is(err, syscall.EPIPE) && errors.As(err, &where) && where.Path == os.Stdout.Name()
+	return errors.Is(err, syscall.EPIPE) && errors.As(err, &where) && where.Path == a.Out.Name()
 }

@@ -13,21 +13,21 @@ import (
 )
 
 // configDir is the directory of the nats tool's files, "" if this user has no home.
-func configDir() string {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+func (e Environment) configDir() string {
+	if dir := e("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "nats")
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
+	home := e.home()
+	if home == "" {
 		return ""
 	}
 	return filepath.Join(home, ".config", "nats")
 }
 
 // Contexts returns the names of all contexts.
-func Contexts() []string {
+func (e Environment) Contexts() []string {
 	// the pattern is right, so there is no error
-	files, _ := filepath.Glob(filepath.Join(configDir(), "context", "*.json"))
+	files, _ := filepath.Glob(filepath.Join(e.configDir(), "context", "*.json"))
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
 	}
@@ -35,8 +35,8 @@ func Contexts() []string {
 }
 
 // selected is the name of the context that "nats context select" has chosen, "" for none.
-func selected() string {
-	dir := configDir()
+func (e Environment) selected() string {
+	dir := e.configDir()
 	if dir == "" {
 		return ""
 	}
@@ -51,20 +51,20 @@ func selected() string {
 func (t *Target) load(name string) error {
 	asked := name != ""
 	if !asked {
-		if name = selected(); name == "" {
+		if name = t.env.selected(); name == "" {
 			return nil
 		}
 	}
 	if strings.ContainsAny(name, `/\`) || name == ".." {
 		return fmt.Errorf("context %q: a name cannot be a path", name)
 	}
-	file := filepath.Join(configDir(), "context", name+".json")
+	file := filepath.Join(t.env.configDir(), "context", name+".json")
 	data, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !asked: // selected, and removed later
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no context %q: %s", name, known())
+		return fmt.Errorf("no context %q: %s", name, t.env.known())
 	case err != nil:
 		return fmt.Errorf("read context %s: %w", name, err)
 	}
@@ -95,8 +95,8 @@ func readContext(data []byte) (l login, err error) {
 	return login{}, err
 }
 
-func known() string {
-	names := Contexts()
+func (e Environment) known() string {
+	names := e.Contexts()
 	if len(names) == 0 {
 		return `there are none; make one with "nats context add", or give --server`
 	}
@@ -107,7 +107,7 @@ func known() string {
 // InContext is the target of a context: its user, and the servers of t if it names none. Flags and
 // the environment do not count for it.
 func (t Target) InContext(name string) (Target, error) {
-	other := Target{Timeout: t.Timeout}
+	other := Target{env: t.env, Timeout: t.Timeout}
 	if err := other.load(name); err != nil {
 		return Target{}, err
 	}

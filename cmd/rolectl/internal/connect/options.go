@@ -5,8 +5,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -19,13 +17,13 @@ func (t Target) Options() ([]nats.Option, error) {
 	case t.User != "":
 		all = append(all, nats.UserInfo(t.User, t.Password))
 	case t.Creds != "":
-		file := expand(t.Creds)
+		file := t.env.expand(t.Creds)
 		if err := credentials(file); err != nil {
 			return nil, err
 		}
 		all = append(all, nats.UserCredentials(file))
 	case t.NKey != "":
-		file := expand(t.NKey)
+		file := t.env.expand(t.NKey)
 		option, err := nats.NkeyOptionFromSeed(file)
 		if err != nil {
 			return nil, fmt.Errorf("nkey %s (--nkey, NATS_NKEY): %w", file, err)
@@ -38,14 +36,14 @@ func (t Target) Options() ([]nats.Option, error) {
 		all = append(all, nats.Token(t.Token))
 	}
 	if t.Cert != "" {
-		cert, key := expand(t.Cert), expand(t.Key)
+		cert, key := t.env.expand(t.Cert), t.env.expand(t.Key)
 		if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
 			return nil, fmt.Errorf("read certificate %s with key %s (--tlscert, --tlskey): %w", cert, key, err)
 		}
 		all = append(all, nats.ClientCert(cert, key))
 	}
 	if t.CA != "" {
-		ca := expand(t.CA)
+		ca := t.env.expand(t.CA)
 		if err := authority(ca); err != nil {
 			return nil, err
 		}
@@ -86,17 +84,4 @@ func authority(file string) error {
 			file)
 	}
 	return nil
-}
-
-// expand replaces a leading ~ as the nats tool does in its contexts.
-func expand(path string) string {
-	rest, ok := strings.CutPrefix(path, "~/")
-	if !ok {
-		return path
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return path
-	}
-	return filepath.Join(home, rest)
 }

@@ -3,7 +3,6 @@ package connect
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 // Settings are the values of the flags. Empty ones are taken from the environment or a context.
 type Settings struct {
+	Env         Environment
 	Server      string
 	Discover    string // a source of package discovery, in place of Server
 	User        string // without a password it is a token, as in the nats tool
@@ -64,6 +64,7 @@ type login struct {
 // Target is a server and a user.
 type Target struct {
 	login
+	env Environment
 	// Timeout is how long connecting may take.
 	Timeout time.Duration
 	// Context is the name of the context that was used, "" for none.
@@ -74,10 +75,10 @@ type Target struct {
 
 // Resolve combines flags, environment and context. Errors name the flag, the variable or the file.
 func (s Settings) Resolve() (Target, error) {
-	t := Target{Timeout: s.Timeout}
+	t := Target{env: s.Env, Timeout: s.Timeout}
 	if t.Timeout == 0 {
 		t.Timeout = DefaultTimeout
-		if text := os.Getenv("NATS_TIMEOUT"); text != "" {
+		if text := s.Env("NATS_TIMEOUT"); text != "" {
 			d, err := time.ParseDuration(text)
 			if err != nil || d <= 0 || d > LongestWait {
 				return Target{}, fmt.Errorf("NATS_TIMEOUT=%q is not a valid duration: use one such as 5s, or unset it", text)
@@ -93,26 +94,26 @@ func (s Settings) Resolve() (Target, error) {
 		s.Server = found
 	}
 	if !s.NoContext {
-		if err := t.load(cmp.Or(s.Context, os.Getenv("NATS_CONTEXT"))); err != nil {
+		if err := t.load(cmp.Or(s.Context, s.Env("NATS_CONTEXT"))); err != nil {
 			return Target{}, err
 		}
 	}
 	said := login{
-		URL:  cmp.Or(s.Server, os.Getenv("NATS_URL")),
-		User: cmp.Or(s.User, os.Getenv("NATS_USER")), Password: cmp.Or(s.Password, os.Getenv("NATS_PASSWORD")),
-		Creds: cmp.Or(s.Creds, os.Getenv("NATS_CREDS")), NKey: cmp.Or(s.NKey, os.Getenv("NATS_NKEY")),
-		Cert: cmp.Or(s.Cert, os.Getenv("NATS_CERT")), Key: cmp.Or(s.Key, os.Getenv("NATS_KEY")),
-		CA: cmp.Or(s.CA, os.Getenv("NATS_CA")), InboxPrefix: cmp.Or(s.InboxPrefix, os.Getenv("NATS_INBOX_PREFIX")),
+		URL:  cmp.Or(s.Server, s.Env("NATS_URL")),
+		User: cmp.Or(s.User, s.Env("NATS_USER")), Password: cmp.Or(s.Password, s.Env("NATS_PASSWORD")),
+		Creds: cmp.Or(s.Creds, s.Env("NATS_CREDS")), NKey: cmp.Or(s.NKey, s.Env("NATS_NKEY")),
+		Cert: cmp.Or(s.Cert, s.Env("NATS_CERT")), Key: cmp.Or(s.Key, s.Env("NATS_KEY")),
+		CA: cmp.Or(s.CA, s.Env("NATS_CA")), InboxPrefix: cmp.Or(s.InboxPrefix, s.Env("NATS_INBOX_PREFIX")),
 		Domain: s.Domain, APIPrefix: s.APIPrefix,
 	}
 	if s.Domain+s.APIPrefix == "" { // a flag of either wins over the environment's of both
-		said.Domain, said.APIPrefix = os.Getenv("NATS_JS_DOMAIN"), os.Getenv("NATS_JS_API_PREFIX")
+		said.Domain, said.APIPrefix = s.Env("NATS_JS_DOMAIN"), s.Env("NATS_JS_API_PREFIX")
 	}
 	if said.User != "" && said.Password == "" {
 		said.User, said.Token = "", said.User
 	}
 	first := false
-	if text := os.Getenv("NATS_TLS_FIRST"); text != "" {
+	if text := s.Env("NATS_TLS_FIRST"); text != "" {
 		var err error
 		if first, err = strconv.ParseBool(text); err != nil {
 			return Target{}, fmt.Errorf("NATS_TLS_FIRST=%q is not true or false: use one of these, or unset it", text)

@@ -64,9 +64,9 @@ func FuzzSettings(f *testing.F) {
 			"NATS_URL": server, "NATS_USER": user, "NATS_PASSWORD": password, "NATS_CONTEXT": context,
 			"NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first,
 		}
-		var s Settings
+		s := Settings{Env: os.Getenv}
 		if flags {
-			s = Settings{Server: server, User: user, Password: password, Context: context}
+			s = Settings{Env: os.Getenv, Server: server, User: user, Password: password, Context: context}
 			said = map[string]string{
 				"NATS_TIMEOUT": timeout, "NATS_TLS_FIRST": first, "NATS_URL": "nats://below",
 				"NATS_USER": "", "NATS_PASSWORD": "", "NATS_CONTEXT": "",

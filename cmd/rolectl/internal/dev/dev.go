@@ -52,7 +52,7 @@ everything is ready.`,
 	}
 	cmd.Flags().StringVar(&d.dir, "store-dir", "",
 		"directory to keep everything in (default: in memory, until the server ends)")
-	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", cli.EnvOr("TASKS_NAMESPACE", "jobs"),
+	cmd.Flags().StringVarP(&d.namespace, "namespace", "n", a.EnvOr("TASKS_NAMESPACE", "jobs"),
 		"namespace of tasks to create (TASKS_NAMESPACE)")
 	cmd.Flags().IntVar(&d.port, "port", 4222, "port on loopback; 0 takes a free one")
 	cmd.Flags().BoolVar(&d.ui, "ui", false,

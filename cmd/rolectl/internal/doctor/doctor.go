@@ -54,7 +54,7 @@ Exit codes, for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (no connectio
 		"context of the nats tool with a user of the system account, to look at all servers of JetStream")
 	cli.CompleteFlagBy(cmd, "system-context",
 		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return connect.Contexts(), cobra.ShellCompDirectiveNoFileComp
+			return a.Settings.Env.Contexts(), cobra.ShellCompDirectiveNoFileComp
 		})
 	return cmd
 }

@@ -34,7 +34,7 @@ func Pause(a *cli.App) *cobra.Command {
 				question = fmt.Sprintf("%s leads %s; next in line is %s. Make it step down, and keep it from leading?", instance,
 					r.Role, r.Successor)
 			}
-			if err := cli.Confirm(ctx, yes, question); err != nil {
+			if err := a.Confirm(ctx, yes, question); err != nil {
 				return "", err
 			}
 			ctx, cancel := context.WithTimeout(ctx, a.Target.Timeout)

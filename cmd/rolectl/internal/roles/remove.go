@@ -78,7 +78,7 @@ of a dead session that was ended a moment ago; name the others. --dry-run remove
 			if !dryRun && len(d.Removed) > 0 {
 				question := fmt.Sprintf("Remove %s of bucket %s: %s?", wording.Count(len(d.Removed), "role"), a.Bucket,
 					wording.FirstFew(d.Removed))
-				if err := cli.Confirm(cmd.Context(), yes, question); err != nil {
+				if err := a.Confirm(cmd.Context(), yes, question); err != nil {
 					return err
 				}
 				err = d.remove(cmd.Context(), a, s)

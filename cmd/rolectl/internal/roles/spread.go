@@ -47,7 +47,7 @@ A role that is unplaced has no leader because all that could take it lead as man
 			}
 			d := spreadState{Document: show.Of("spread"), Bucket: a.Bucket, DryRun: o.dryRun, Groups: groups, Moved: []string{}}
 			if moves := d.moves(); len(moves) > 0 && !o.dryRun {
-				if err := cli.Confirm(cmd.Context(), o.yes, fmt.Sprintf("Move now: %s?", wording.FirstFew(moves))); err != nil {
+				if err := a.Confirm(cmd.Context(), o.yes, fmt.Sprintf("Move now: %s?", wording.FirstFew(moves))); err != nil {
 					return err
 				}
 				err = d.move(cmd.Context(), s, o.wait)

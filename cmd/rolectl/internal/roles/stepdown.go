@@ -66,7 +66,7 @@ leader that does not answer or whose work does not return. It needs the permissi
 				a.Say("--force: the work of %s is not waited for; successors wait %s; only fencing tokens keep the two apart",
 					b.Leader, wording.Age(b.TTL))
 			}
-			if err := cli.Confirm(cmd.Context(), o.yes, question); err != nil {
+			if err := a.Confirm(cmd.Context(), o.yes, question); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.wait)

@@ -43,7 +43,7 @@ for the instance.`,
 			if back, takes := takesBack(&b, target); takes {
 				question = takenBack(&b, back) + ". " + question
 			}
-			if err := cli.Confirm(cmd.Context(), o.yes, question); err != nil {
+			if err := a.Confirm(cmd.Context(), o.yes, question); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.wait)

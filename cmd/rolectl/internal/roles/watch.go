@@ -2,7 +2,6 @@ package roles
 
 import (
 	"context"
-	"os"
 	"slices"
 
 	"github.com/nats-io/nats.go"
@@ -42,8 +41,8 @@ Without ROLE it also follows roles that are added later.`,
 				s: s, bucket: a.Bucket, names: names, printer: a.Printer(), nc: a.Conn,
 				named: map[string]leading{}, silent: map[string]bool{},
 			}
-			if a.Format != "json" && a.Format != "name" && show.IsTerminal(os.Stdout) {
-				return w.table(cmd.Context())
+			if a.Format != "json" && a.Format != "name" && show.IsTerminal(a.Out) {
+				return w.table(cmd.Context(), a.Out)
 			}
 			return w.lines(cmd.Context())
 		},

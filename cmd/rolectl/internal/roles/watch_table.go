@@ -12,13 +12,13 @@ import (
 
 // table keeps a table up to date on the alternate screen of the terminal. At the end it prints the
 // last table on the normal one.
-func (w watcher) table(ctx context.Context) error {
+func (w watcher) table(ctx context.Context, out *os.File) error {
 	events := w.s.Events(ctx)
 	resized, stop := terminalResizes()
 	defer stop()
 	tick := time.NewTicker(show.RedrawEvery)
 	defer tick.Stop()
-	screen := show.OpenScreen(os.Stdout, w.printer.Color)
+	screen := show.OpenScreen(out, w.printer.Color)
 	last := func() error {
 		screen.Close()
 		return w.printer.Print(roleTable(w.bucket, w.roles()))

@@ -45,7 +45,7 @@ there later do not lead either. A role that nobody elsewhere can lead stays, unl
 				if s.Hard {
 					question = fmt.Sprintf("Have nobody lead in zone %s, even if nobody else can?", args[0])
 				}
-				if err := cli.Confirm(ctx, yes, question); err != nil {
+				if err := a.Confirm(ctx, yes, question); err != nil {
 					return err
 				}
 				if err := v.DrainZone(ctx, args[0], s); err != nil {
@@ -101,7 +101,7 @@ start later do not lead it either. "rolectl pause" keeps one process from it.`,
 				if err := checkRole(v, args[0], force); err != nil {
 					return err
 				}
-				if err := cli.Confirm(ctx, yes, fmt.Sprintf("Have nobody lead %s?", args[0])); err != nil {
+				if err := a.Confirm(ctx, yes, fmt.Sprintf("Have nobody lead %s?", args[0])); err != nil {
 					return err
 				}
 				if err := v.PauseRole(ctx, args[0], s); err != nil {

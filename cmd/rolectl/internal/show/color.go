@@ -27,11 +27,11 @@ var Colors = []string{"auto", "always", "never"}
 
 // WantsColor reports whether output to f may have colours. With auto that is on a terminal, unless
 // NO_COLOR is set: https://no-color.org.
-func WantsColor(f *os.File, when string) bool {
+func WantsColor(f *os.File, when string, env func(name string) string) bool {
 	if when != "auto" {
 		return when == "always"
 	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(f)
+	return env("NO_COLOR") == "" && env("TERM") != "dumb" && IsTerminal(f)
 }
 
 // Paint colours text, if colours are wanted.

@@ -167,7 +167,7 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 			if counted.Done == 0 {
 				return t.printBulk(cmd, b, counted)
 			}
-			if err := cli.Confirm(ctx, false, b.question+" "+wording.Count(counted.Done, "task")+"?"); err != nil {
+			if err := t.Confirm(ctx, false, b.question+" "+wording.Count(counted.Done, "task")+"?"); err != nil {
 				return err
 			}
 		}

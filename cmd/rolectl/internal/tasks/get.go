@@ -72,7 +72,7 @@ func (t *scope) printResult(ctx context.Context, c *assign.Client, s assign.Task
 	if t.Format == "json" {
 		return t.printTask(s, returned(out))
 	}
-	return writeOutput(out)
+	return t.writeOutput(out)
 }
 
 // outcome is the output of a task in its JSON document. Output that is valid JSON is embedded

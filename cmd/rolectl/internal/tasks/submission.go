@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,9 +87,9 @@ func (s *submission) input(ctx context.Context, a *cli.App, args []string) ([]by
 	switch {
 	case len(args) > 0 && args[0] != "-":
 		data = []byte(args[0])
-	case len(args) > 0 || !show.IsTerminal(os.Stdin):
+	case len(args) > 0 || !show.IsTerminal(a.In):
 		var err error
-		if data, err = readInput(ctx, a.Settings.Timeout); err != nil {
+		if data, err = readInput(ctx, a.In, a.Settings.Timeout); err != nil {
 			return nil, err
 		}
 		if len(data) > maxInput {
@@ -108,7 +107,7 @@ func (s *submission) input(ctx context.Context, a *cli.App, args []string) ([]by
 
 // readInput reads standard input until its end, or until ctx ends. A timeout that was given bounds
 // it too: 0 is none.
-func readInput(ctx context.Context, within time.Duration) ([]byte, error) {
+func readInput(ctx context.Context, in io.Reader, within time.Duration) ([]byte, error) {
 	var late <-chan time.Time
 	if within > 0 {
 		late = time.After(within)
@@ -119,7 +118,7 @@ func readInput(ctx context.Context, within time.Duration) ([]byte, error) {
 	}
 	done := make(chan read, 1) // nobody may be waiting any more
 	go func() {                // ends with the program: a read of a terminal cannot be cancelled
-		data, err := io.ReadAll(io.LimitReader(os.Stdin, maxInput+1))
+		data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 		done <- read{data, err}
 	}()
 	select {

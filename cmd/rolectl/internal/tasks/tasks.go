@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -33,7 +32,7 @@ func Command(a *cli.App) *cobra.Command {
 
 Submitting, cancelling, pausing and draining need no scheduler: the request is stored, and takes effect when a scheduler
 leads. The scheduler lists open tasks; tasks that have ended are read from the stream.`
-	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", os.Getenv("TASKS_NAMESPACE"),
+	cmd.PersistentFlags().StringVarP(&t.namespace, "namespace", "n", a.EnvOr("TASKS_NAMESPACE", ""),
 		"namespace of the tasks (TASKS_NAMESPACE)")
 	cmd.AddCommand(
 		createCommand(t), idCommand(t), listCommand(t), getCommand(t), submitCommand(t), cancelCommand(t), requeueCommand(t),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -37,7 +36,7 @@ func (t *scope) waitForOutcome(ctx context.Context, c *assign.Client, task *assi
 		return err
 	}
 	if t.Format != "json" {
-		return writeOutput(out)
+		return t.writeOutput(out)
 	}
 	s, err := assign.Get(ctx, c, task.ID())
 	if err != nil {
@@ -54,8 +53,8 @@ func (t *scope) waitAndExplain(ctx context.Context, c *assign.Client, task *assi
 	defer stop()
 	whys := make(chan string)
 	wg.Go(func() { t.watchReasons(looking, c, task.ID(), whys) })
-	if t.Format != "json" && show.IsTerminal(os.Stderr) {
-		if err := drawProgress(ctx, task, whys); err != nil {
+	if t.Format != "json" && show.IsTerminal(t.Err) {
+		if err := t.drawProgress(ctx, task, whys); err != nil {
 			return nil, err
 		}
 		return task.Wait(ctx)
@@ -76,12 +75,12 @@ func (t *scope) waitAndExplain(ctx context.Context, c *assign.Client, task *assi
 }
 
 // drawProgress draws a progress bar until the task or ctx ends.
-func drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan string) error {
+func (t *scope) drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan string) error {
 	events, err := task.Events(ctx)
 	if err != nil {
 		return err
 	}
-	bar := show.NewProgress(os.Stderr, task.ID())
+	bar := show.NewProgress(t.Err, task.ID())
 	defer bar.Close()
 	tick := time.NewTicker(show.RedrawEvery)
 	defer tick.Stop()
@@ -111,12 +110,12 @@ func drawProgress(ctx context.Context, task *assign.Pending[[]byte], whys <-chan
 }
 
 // writeOutput writes the output of a task unchanged. On a terminal it ends the last line.
-func writeOutput(out []byte) error {
-	if _, err := os.Stdout.Write(out); err != nil {
+func (t *scope) writeOutput(out []byte) error {
+	if _, err := t.Out.Write(out); err != nil {
 		return err
 	}
-	if show.IsTerminal(os.Stdout) && (len(out) == 0 || out[len(out)-1] != '\n') {
-		_, err := fmt.Println()
+	if show.IsTerminal(t.Out) && (len(out) == 0 || out[len(out)-1] != '\n') {
+		_, err := fmt.Fprintln(t.Out)
 		return err
 	}
 	return nil

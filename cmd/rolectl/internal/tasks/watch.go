@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -111,7 +110,7 @@ type eventWriter struct {
 
 func (t *scope) eventWriter() *eventWriter {
 	return &eventWriter{
-		scope: t, Printer: t.Printer(), plain: t.Format != "json" && t.Format != "name" && show.IsTerminal(os.Stdout),
+		scope: t, Printer: t.Printer(), plain: t.Format != "json" && t.Format != "name" && show.IsTerminal(t.Out),
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -62,7 +61,7 @@ Without --namespace it shows the namespaces in which members of the bucket work 
 	flags.StringSliceVar(&p.hosts, "host", nil,
 		"name under which people or a proxy open the page, may be given several times")
 	var ofEnvironment []string
-	if n := os.Getenv("TASKS_NAMESPACE"); n != "" {
+	if n := a.EnvOr("TASKS_NAMESPACE", ""); n != "" {
 		ofEnvironment = []string{n}
 	}
 	flags.StringSliceVarP(&p.namespaces, "namespace", "n", ofEnvironment,
