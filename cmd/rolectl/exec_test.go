@@ -198,7 +198,7 @@ func TestExecUsage(t *testing.T) {
 		"exec scheduler --takeover -- true":    "Priority above 0",
 		"exec scheduler --instance a* -- true": "InstanceID",
 	} {
-		r := p.run(strings.Fields(args)...)
+		r := p.here(strings.Fields(args)...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.errors, says) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q, want %q", args, r.code, r.errors, says)
 		}

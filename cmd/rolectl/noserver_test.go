@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -105,26 +106,28 @@ func TestNoServer(t *testing.T) {
 	} {
 		t.Run(where.what, func(t *testing.T) {
 			p := &place{t: t, env: clean(t)}
-			var all []*process
-			begin := func(args []string) *process {
-				return p.start(append([]string{"--server", "nats://joe:secret@" + where.address, "--timeout", "1s"}, args...)...)
+			try := func(args []string) result {
+				return p.here(append([]string{"--server", "nats://joe:secret@" + where.address, "--timeout", "1s"}, args...)...)
 			}
-			for _, args := range commands {
-				all = append(all, begin(args))
+			results := make([]result, len(commands))
+			var wg sync.WaitGroup
+			for i, args := range commands {
+				wg.Go(func() { results[i] = try(args) })
 			}
-			for i, proc := range all {
+			wg.Wait()
+			for i, args := range commands {
+				r, again := results[i], false
 				// all at once, some may not have come as far as to ask
-				natstest.Eventually(t, proc.name, patience, func() (bool, string) {
-					if proc == nil {
-						proc = begin(commands[i])
+				natstest.Eventually(t, strings.Join(args, " "), patience, func() (bool, string) {
+					if again {
+						r = try(args)
 					}
-					r := proc.wait()
-					proc = nil
+					again = true
 					if strings.Contains(r.out+r.errors, "secret") {
-						t.Errorf("%v repeats the password: %q", commands[i], r.errors)
+						t.Errorf("%v repeats the password: %q", args, r.errors)
 					}
 					said := fmt.Sprintf("exit %d, %q, %q", r.code, r.out, r.errors)
-					if commands[i][0] == doctor.Name {
+					if args[0] == doctor.Name {
 						return r.code == int(where.doctor) && r.out != "", said
 					}
 					return r.code == cli.ExitConnection && strings.Count(r.errors, "\n") == 1 &&

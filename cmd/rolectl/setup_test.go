@@ -65,13 +65,6 @@ type result struct {
 	out, errors string
 }
 
-// run runs rolectl to its end, with nothing on standard input.
-func (p *place) run(args ...string) result {
-	p.t.Helper()
-	proc := p.start(args...)
-	return proc.wait()
-}
-
 // ok is run, and ends the test unless the exit code is 0.
 func (p *place) ok(args ...string) result {
 	p.t.Helper()

@@ -91,7 +91,7 @@ func TestUsage(t *testing.T) {
 		"doctor now":                                     "unexpected argument",
 		"dev --port many":                                "invalid argument",
 	} {
-		r := p.run(strings.Fields(args)...)
+		r := p.here(strings.Fields(args)...)
 		code := cli.ExitUsage
 		if strings.HasPrefix(args, "doctor") {
 			code = doctorUnknown
@@ -106,19 +106,26 @@ func TestUsage(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
+	built := func(args ...string) string { // the tests are another program
+		r := p.start(args...).wait()
+		if r.code != 0 {
+			t.Fatalf("rolectl %v: exit %d, %q", args, r.code, r.errors)
+		}
+		return r.out
+	}
 	build, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.ok("--version", "-o", "json")
-	v := document[map[string]any](t, p.ok("version", "-o", "json").out)
+	built("--version", "-o", "json")
+	v := document[map[string]any](t, built("version", "-o", "json"))
 	if v["version"] != build.Main.Version || v["nats_client"] != nats.Version || v["go"] != runtime.Version() {
 		t.Errorf("version: %v", v)
 	}
-	if out := p.ok("version").out; !strings.Contains(out, "commit  ") || strings.Count(out, "\n") != 5 {
+	if out := built("version"); !strings.Contains(out, "commit  ") || strings.Count(out, "\n") != 5 {
 		t.Errorf("version: %s", out)
 	}
-	if out := p.ok("--version").out; !strings.Contains(out, build.Main.Version) ||
+	if out := built("--version"); !strings.Contains(out, build.Main.Version) ||
 		!strings.Contains(out, "nats-server "+server.VERSION) || strings.Count(out, "\n") != 1 {
 		t.Errorf("%q, the binary is %s", out, build.Main.Version)
 	}
