@@ -84,7 +84,7 @@ func TestDocumentedPermissions(t *testing.T) {
 	owner, observer, operator := p.as("owner"), p.as("o"), p.as("op")
 	owner.ok("bucket", "create", "roles")
 	a := scheduling(t, p)
-	metrics := p.as("b").start("exec", "metrics", "--instance", "b", "--ttl", "2s", "--", "sh", "-c",
+	metrics := p.as("b").start("exec", "metrics", "--instance", "b", "--ttl", "20s", "--", "sh", "-c",
 		"echo leads; while :; do sleep 0.1; done")
 	metrics.says(&metrics.out, "leads")
 
