@@ -14,11 +14,11 @@ import (
 // evenness is how evenly the roles of a schedule are led, by what stands in the bucket: by a view
 // that is never late.
 type evenness struct {
-	group  string
-	view   *view.View[struct{}, struct{}]
-	news   view.News[struct{}, struct{}]
-	needed int // how many roles have to move
-	moved  map[string]movement
+	picture *spread.Picture[struct{}, struct{}]
+	view    *view.View[struct{}, struct{}]
+	news    view.News[struct{}, struct{}]
+	needed  int // how many roles have to move
+	moved   map[string]movement
 }
 
 // movement is when a role was given away for the sake of balance, and to whom.
@@ -31,7 +31,8 @@ func newEvenness(p *Plan) *evenness {
 	if !p.Spread {
 		return nil
 	}
-	return &evenness{group: p.group(), view: view.New[struct{}, struct{}](MaxTTL), moved: map[string]movement{}}
+	v := view.New[struct{}, struct{}](MaxTTL)
+	return &evenness{picture: spread.Of(v, 0, p.group(), nil), view: v, moved: map[string]movement{}}
 }
 
 func (p *Plan) group() string {
@@ -54,8 +55,8 @@ func (p *Plan) spread(role *protocol.RoleConfig) {
 
 // needs is how many roles have to move at least.
 func (e *evenness) needs(now time.Duration) int {
-	p := spread.Of(e.view, record.Instant(now), e.group, nil)
-	return len(spread.Make(&p.Group).Moves)
+	e.picture.Look(e.view, record.Instant(now), nil)
+	return len(spread.Make(&e.picture.Group).Moves)
 }
 
 // saw counts what is moved, and what must be: joins, ends and commands may make more moves
