@@ -97,7 +97,7 @@ var decoders = map[string]string{
 	"assign/internal/worker/outbox.confirmation":          "FuzzSettled",
 
 	"cmd/rolectl/internal/cli/ArgumentNames":    "it takes a text of the program itself apart",
-	"cmd/rolectl/internal/cli/Confirm":          "it compares a line that was typed with two words",
+	"cmd/rolectl/internal/cli/App.Confirm":      "it compares a line that was typed with two words",
 	"cmd/rolectl/internal/cli/ExplainFlagError": "FuzzFlags",
 	"cmd/rolectl/internal/cli/StreamNames": "it takes the beginning off the names of streams, which the " +
 		"server has checked",
@@ -116,7 +116,7 @@ var decoders = map[string]string{
 	"cmd/rolectl/internal/connect/authority":           "FuzzFiles",
 	"cmd/rolectl/internal/connect/credentials":         "FuzzFiles",
 	"cmd/rolectl/internal/connect/dialable":            "FuzzAddress",
-	"cmd/rolectl/internal/connect/expand":              "it takes the beginning off a path",
+	"cmd/rolectl/internal/connect/Environment.expand":  "it takes the beginning off a path",
 	"cmd/rolectl/internal/connect/readContext":         "FuzzContext",
 	"cmd/rolectl/internal/dev/slept": "the input of a worker that is there to be played with: a text, " +
 		"and a duration in it",
