@@ -169,7 +169,7 @@ func TestAStreamThatFillsUpUnderAScheduler(t *testing.T) {
 // TestAFullStreamOnReplicas: what does not fit all at once is stored piece by piece.
 func TestAFullStreamOnReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	k := assign.NewKind[[]byte, []byte]("echo")
 	a := newNode(t, s, "a", failsOnce(t, k), replicated, slots(64))
 	leader(t, a)

@@ -19,7 +19,7 @@ import (
 // dropped, and the library does not ask again.
 func TestObjectStoreOnReplicasAnswersAtOnce(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	const stores, users, patience = 3, 4, 15 * time.Second
 	var streams [users]jetstream.JetStream
 	for i := range streams {

@@ -18,7 +18,7 @@ import (
 // tasks take minutes.
 func TestAStreamIsGivenReplicasUnderAScheduler(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	ran := newTally()
 	var nodes []*node
 	for _, name := range []string{"a", "b"} {

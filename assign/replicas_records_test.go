@@ -22,7 +22,7 @@ import (
 // it erases, and the keys that it frees.
 func TestRecordsOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	r := newRoll()
 	sweep := assign.NewKind[time.Duration, string]("sweep")
 	steps := assign.NewKind[int, string]("steps", assign.Backoff(10*time.Millisecond, 10*time.Millisecond))
@@ -115,7 +115,7 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 // ticks behind it come, in the same term.
 func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	r := newRoll()
 	sweep := assign.NewKind[time.Duration, string]("sweep")
 	var squatted atomic.Int64 // runs with the squatter's input

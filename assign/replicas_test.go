@@ -23,7 +23,7 @@ func replicated(s *election.SessionConfig, a *assign.Config, _ *bool) {
 // replicated stream allows at a time.
 func TestThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	ran := newTally()
 	var nodes []*node
 	for _, name := range []string{"a", "b"} {

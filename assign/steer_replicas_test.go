@@ -15,7 +15,7 @@ import (
 // replicated stream checks before it proposes.
 func TestClientOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	var fixed atomic.Bool
 	b := newBench()
 	ran := newTally()

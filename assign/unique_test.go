@@ -152,7 +152,7 @@ func TestUniqueKeyUnderContention(t *testing.T) {
 
 func TestUniqueKeyOnThreeReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	contend(t, natstest.Cluster(t), 3)
+	contend(t, natstest.Tenant(t), 3)
 }
 
 // contend has clients submit tasks of one key as fast as they end, and counts who stored one.

@@ -189,7 +189,7 @@ func TestAnOutcomeThatIsNeverStoredHoldsNobodyUp(t *testing.T) {
 // TestAnOutcomeThatIsNeverStoredOnReplicas is refused together with all that are in its batch.
 func TestAnOutcomeThatIsNeverStoredOnReplicas(t *testing.T) {
 	t.Parallel() // it waits for servers most of the time
-	s := natstest.Cluster(t)
+	s := natstest.Tenant(t)
 	k := assign.NewKind[int, string]("sized")
 	a := newNode(t, s, "a", bloated(t, k, false), replicated, slots(64))
 	leader(t, a)

@@ -44,12 +44,18 @@ func formed[C forming](tb testing.TB, start func() (C, error)) C {
 	}
 	c, err := start()
 	shutAtEnd(tb, c, err)
+	ready(tb, c)
+	return c
+}
+
+// ready waits until a cluster is whole.
+func ready(tb testing.TB, c forming) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), formWithin)
 	defer cancel()
 	if err := c.WaitReady(ctx); err != nil {
 		tb.Fatal(err)
 	}
-	return c
 }
 
 // Supercluster starts several clusters with gateways between them, waits until streams can be made
