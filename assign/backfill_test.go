@@ -68,7 +68,7 @@ func TestBackfilledTasksRunInTurn(t *testing.T) {
 		r := newRoll()
 		k := assign.NewKind[time.Duration, string]("sweep", assign.Retention(time.Minute))
 		c := New(t, s)
-		leader(t, newNode(t, s, "a", r.handle(t, "a", k)))
+		leader(t, newNode(t, s, "a", r.handle(t, "a", k), slowly))
 		if err := assign.Recur(t.Context(), c, k, "sweep", "@hourly", 7*time.Minute,
 			assign.Overlap(assign.OverlapQueue)); err != nil {
 			t.Fatal(err)

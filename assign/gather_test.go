@@ -85,7 +85,7 @@ func keyed(i int) []assign.SubmitOption {
 // TestWritesGather: on a store that syncs each write, submissions and outcomes go together; on one
 // that does not, none do.
 func TestWritesGather(t *testing.T) {
-	const tasks = 2000
+	const tasks = 1000
 	for _, synced := range []bool{true, false} {
 		t.Run(fmt.Sprint(synced), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -116,7 +116,7 @@ func TestWritesGather(t *testing.T) {
 // TestKeyedWritesGather: where submissions go together, those with keys do too: each of the three
 // writes of a task with those of others.
 func TestKeyedWritesGather(t *testing.T) {
-	const tasks = 1000
+	const tasks = 500
 	for _, synced := range []bool{true, false} {
 		t.Run(fmt.Sprint(synced), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -186,7 +186,7 @@ func TestBatchesWiden(t *testing.T) {
 // is told so, and all others are stored, once.
 func TestRefusedBatchOfSubmissions(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const tasks = 2000
+		const tasks = 1000
 		ran := newTally()
 		leader(t, newNode(t, s, "a", doubling(t, "a", ran), slots(256)))
 		named := func(i int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID(fmt.Sprint("n-", i))} }
@@ -215,7 +215,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 	for _, of := range []string{"submissions", "submissions with keys", "outcomes"} {
 		t.Run(of, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-				const tasks = 2000
+				const tasks = 1000
 				ran := newTally()
 				forScheduler, forClient := syncing(s), syncing(s)
 				leader(t, newNode(t, forScheduler, "a", nil, handsOut))
@@ -261,7 +261,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 // connection. Each outcome is stored once under each seal, and each task runs once.
 func TestBatchesWithoutAnAnswer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const tasks = 2000
+		const tasks = 1000
 		ran := newTally()
 		forScheduler, forClient := syncing(s), syncing(s)
 		leader(t, newNode(t, forScheduler, "a", nil, handsOut))

@@ -17,6 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // record reads what stands at a key of the stream.
@@ -152,10 +153,10 @@ func TestCleanEnd(t *testing.T) {
 // TestLargeBacklog: more input waits than the scheduler keeps in memory. The rest is read when it
 // is handed out, many at once.
 func TestLargeBacklog(t *testing.T) {
-	costly(t)
+	thorough.Only(t, "it moves 80 MB several times")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
-		const n, size = 2600, 30 << 10 // 80 MB; the scheduler keeps 64
+		const n, size = 1000, 80 << 10 // 80 MB; the scheduler keeps 64
 		blob := assign.NewKind[[]byte, []byte]("blob")
 		all := make([]*assign.Pending[[]byte], n)
 		var submitting sync.WaitGroup

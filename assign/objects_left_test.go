@@ -70,7 +70,7 @@ func TestALargeOutputLeavesWithItsOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 		named := submit(time.Hour)
-		later := assign.WithDelay(12 * time.Hour)
+		later := assign.WithDelay(5 * time.Hour)
 		if _, err := assign.Submit(t.Context(), c, sized, 1, assign.After(named), later); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestALargeOutputLeavesWithItsOutcome(t *testing.T) {
 			{50 * time.Minute, 4},
 			{100 * time.Minute, 2}, // without the deleted one, and what a try has left
 			{200 * time.Minute, 1},
-			{11 * time.Hour, 1},
+			{270 * time.Minute, 1},
 		} {
 			time.Sleep(x.at - time.Since(began))
 			size, keys := objectBytes(t, s)
@@ -152,7 +152,7 @@ func TestASchedulerThatMayNotRemoveOutputs(t *testing.T) {
 							}
 						}
 					}
-					time.Sleep(3 * time.Hour)
+					time.Sleep([]time.Duration{time.Hour, 3 * time.Hour}[i])
 					all := faultsOf(a, election.ErrPermission)
 					if len(all) != faults[i] || len(all) > 0 && !strings.Contains(all[0].Err.Error(), denied[:len(denied)-1]) {
 						t.Errorf("%d faults, want %d: %+v", len(all), faults[i], all)
