@@ -1,7 +1,9 @@
 // Package bench measures what the library promises: how fast a role is led again, and what a
 // process costs.
 //
-//	go test -run '^$' -bench . ./bench
+//	go test -tags realtime -run '^$' -bench . ./bench
+//
+// The tag keeps them out of an ordinary go test ./..., which would link a server for no test.
 //
 // One operation of the fail-over benchmarks is a whole campaign of fail-overs, so a plain run is
 // enough; figures are reported as metrics of their own, with the median, the 99th percentile (of

@@ -127,7 +127,7 @@ func goBenchmarks(ctx context.Context, o options, out string) error {
 	var said bytes.Buffer
 	for _, args := range suites {
 		err = errors.Join(err, run(ctx, "", io.MultiWriter(os.Stderr, &said), "go",
-			append([]string{"test", "-run", "^$", "-timeout", "60m"}, args...)...))
+			append([]string{"test", "-tags", "realtime", "-run", "^$", "-timeout", "60m"}, args...)...))
 	}
 	return errors.Join(err, benchmarks(&said, sheet.Add), sheet.Close())
 }
