@@ -3,7 +3,6 @@ package assign
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"time"
 
@@ -150,8 +149,6 @@ const (
 	year = 365 * 24 * time.Hour
 )
 
-var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 func (c Config) withDefaults(session election.SessionConfig) Config {
 	c.domain, c.apiPrefix = session.Domain, session.APIPrefix
 	if c.Slots == 0 {
@@ -270,7 +267,7 @@ const minMaxBytes = 1 << 20
 func (c ClientConfig) validate() error {
 	c = c.withDefaults()
 	var faults []error
-	if !namespaceName.MatchString(c.Namespace) {
+	if !naming.Word(c.Namespace, 64) {
 		faults = append(faults,
 			&ConfigError{"Namespace", fmt.Sprintf("%q: use letters, digits, - and _, at most 64", c.Namespace)})
 	}

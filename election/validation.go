@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -54,8 +53,6 @@ func (f *faults) atMost(field string, d, longest time.Duration) {
 	f.check(d <= longest, field, "%v > %v: use at most %[2]v", d, longest)
 }
 
-var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
-
 const nameRule = "use letters, digits, - _ = / and dots, at most 200 bytes, no dot at the ends"
 
 // checkConn refuses a connection on which a session cannot work. With nats.NoEcho a process does
@@ -78,8 +75,8 @@ func checkConn(nc *nats.Conn) error {
 func (c SessionConfig) Validate() error {
 	c = c.withDefaults()
 	var f faults
-	f.check(bucketName.MatchString(c.Bucket), "Bucket", "%q is not a valid bucket name: use letters, digits, - and _",
-		c.Bucket)
+	f.check(naming.Word(c.Bucket, 100), "Bucket",
+		"%q is not a valid bucket name: use letters, digits, - and _", c.Bucket)
 	_, err := natskv.NewReach(c.Domain, c.APIPrefix)
 	f.check(err == nil, "Domain", "%v", err)
 	f.check(c.BucketID == "" || !c.BucketAutoCreate, "BucketID",

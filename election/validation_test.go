@@ -34,6 +34,10 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 		edit edit
 		want string
 	}{
+		"a long bucket": {
+			session(func(c *election.SessionConfig) { c.Bucket = strings.Repeat("b", 101) }),
+			`election: Bucket: "` + strings.Repeat("b", 101) + `" is not a valid bucket name: use letters, digits, - and _`,
+		},
 		"no bucket": {
 			session(func(c *election.SessionConfig) { c.Bucket = "" }),
 			`election: Bucket: "" is not a valid bucket name: use letters, digits, - and _`,

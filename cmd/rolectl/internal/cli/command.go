@@ -2,17 +2,15 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/spf13/cobra"
-)
 
-// validBucket matches the bucket names that JetStream takes.
-var validBucket = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+	"github.com/rolemanager/rolemanager/internal/naming"
+)
 
 // CheckBucketName returns an error for a name that no bucket can have.
 func CheckBucketName(name string) error {
-	if !validBucket.MatchString(name) {
+	if !naming.Word(name, 100) {
 		return fmt.Errorf("%q is not a valid bucket name: use letters, digits, - and _", name)
 	}
 	return nil
