@@ -125,7 +125,9 @@ func TestExecCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer link.Close()
-	r := exclusive(t, p, append(p.env, "NATS_URL=nats://"+link.Addr()), func(*process) { link.Cut() }, (*process).wait)
+	// at its end it tries for so long to say so
+	mine := append(p.env, "NATS_URL=nats://"+link.Addr(), "NATS_TIMEOUT=8s")
+	r := exclusive(t, p, mine, func(*process) { link.Cut() }, (*process).wait)
 	if r.code != cli.ExitLost {
 		t.Errorf("exit %d, %s", r.code, r.errors)
 	}

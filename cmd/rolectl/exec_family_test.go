@@ -71,7 +71,7 @@ func TestExecPassesSignalsOn(t *testing.T) {
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	e := p.start("exec", "scheduler", "-q", "--", "sh", "-c",
-		"trap 'echo told' USR1; trap 'exit 9' USR2; echo on; while :; do sleep 0.05; done")
+		"trap 'echo told' USR1; trap 'exit 9' USR2; echo on; sleep 1000 & while :; do wait; done")
 	e.says(&e.out, "on\n")
 	e.signal(syscall.SIGUSR1)
 	e.says(&e.out, "told\n")

@@ -86,7 +86,7 @@ func TestExecStops(t *testing.T) {
 		if signal.Ignored(s) { // as under nohup, and so by all that the test starts
 			continue
 		}
-		e := p.start("exec", "scheduler", "--", "sh", "-c", `trap 'echo "$INSTANCE cleans up"; exit 9' TERM; echo on; while :; do sleep 0.05; done`)
+		e := p.start("exec", "scheduler", "--", "sh", "-c", `trap 'echo "$INSTANCE cleans up"; exit 9' TERM; echo on; sleep 1000 & while :; do wait; done`)
 		e.says(&e.out, "on\n")
 		e.signal(s)
 		if r := e.wait(); r.code != 9 || !strings.Contains(r.out, "cleans up") ||
@@ -136,7 +136,7 @@ func TestExecIsSteered(t *testing.T) {
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
-	script := `trap 'echo drained $EPOCH; exit 0' TERM; echo began $EPOCH; while :; do sleep 0.05; done`
+	script := `trap 'echo drained $EPOCH; exit 0' TERM; echo began $EPOCH; sleep 1000 & while :; do wait; done`
 	e := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--", "sh", "-c", script)
 	e.says(&e.out, "began")
 	again := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)

@@ -32,7 +32,8 @@ func TestGuardPassesOn(t *testing.T) {
 			syscall.SIGTERM: "TERM", syscall.SIGINT: "INT", syscall.SIGHUP: "HUP", syscall.SIGUSR1: "USR1",
 			syscall.SIGABRT: "ABRT",
 		}[s]
-		g := p.start("guard", "--", "sh", "-c", "trap 'echo told; exit 9' "+name+"; echo on; while :; do sleep 0.05; done")
+		g := p.start("guard", "--", "sh", "-c",
+			"trap 'echo told; exit 9' "+name+"; echo on; sleep 1000 & while :; do wait; done")
 		g.says(&g.out, "on\n")
 		g.signal(s)
 		if r := g.wait(); r.code != 9 || strings.Count(r.out, "told") != 1 {

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/connect"
@@ -38,37 +39,34 @@ func (p *place) here(args ...string) result {
 		p.t.Fatal(err)
 	}
 	defer in.Close()
-	dir := p.t.TempDir()
-	out, errs := p.file(dir, "out"), p.file(dir, "errors")
-	defer out.Close()
-	defer errs.Close()
+	var out, errs bytes.Buffer
+	var wg sync.WaitGroup
+	a := &cli.App{In: in, Out: p.into(&out, &wg), Err: p.into(&errs, &wg), Settings: connect.Settings{Env: p.variable}}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	a := &cli.App{In: in, Out: out, Err: errs, Settings: connect.Settings{Env: p.variable}}
 	code := run(ctx, a, args)
-	r := result{code, p.read(out), p.read(errs)}
+	a.Out.Close()
+	a.Err.Close()
+	wg.Wait()
+	r := result{code, out.String(), errs.String()}
 	if ctx.Err() != nil {
 		p.t.Fatalf("rolectl %s hangs:\n%s%s", strings.Join(args, " "), r.out, r.errors)
 	}
 	return r
 }
 
-func (p *place) file(dir, name string) *os.File {
+// into is a pipe for output, as a process gets it.
+func (p *place) into(b *bytes.Buffer, wg *sync.WaitGroup) *os.File {
 	p.t.Helper()
-	f, err := os.Create(filepath.Join(dir, name))
+	reader, writer, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return f
-}
-
-func (p *place) read(f *os.File) string {
-	p.t.Helper()
-	text, err := os.ReadFile(f.Name())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return string(text)
+	wg.Go(func() {
+		defer reader.Close()
+		_, _ = b.ReadFrom(reader) // ends when the writer is closed
+	})
+	return writer
 }
 
 // variable is the value of a variable of the environment: of several, the last counts, as for a

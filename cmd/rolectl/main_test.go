@@ -30,7 +30,9 @@ func tested(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "rolectl")
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
+	// unlike go build, go run keeps what it has linked
+	out, err := exec.Command("go", "run", "-exec=cp", "-ldflags=-s -w", ".", binary).CombinedOutput()
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "build rolectl: %v\n%s", err, out)
 		return 1
 	}

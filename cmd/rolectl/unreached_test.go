@@ -59,7 +59,7 @@ func TestAWorkerThatMessagesDoNotReach(t *testing.T) {
 // leads nothing, and handles some kinds of tasks.
 func (p *place) half(name string, kinds []string, options ...nats.Option) {
 	p.t.Helper()
-	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: name, TTL: 20 * time.Second}
+	cfg := election.SessionConfig{Bucket: "roles", BucketAutoCreate: true, InstanceID: name, TTL: 8 * time.Second}
 	tasks := assign.Config{
 		Namespace: "work", Role: "scheduler", StreamAutoCreate: true, Slots: 4, DrainTimeout: time.Second,
 	}

@@ -34,7 +34,7 @@ type benchmark struct {
 
 // Command is the command "rolectl bench".
 func Command(a *cli.App) *cobra.Command {
-	b := benchmark{a: a, promotions: make(chan time.Time, 1024)}
+	b := benchmark{a: a}
 	var storage string
 	var only []string
 	cmd := &cobra.Command{
@@ -60,6 +60,7 @@ It measures the JetStream of the server that it connects to, and so it refuses a
 			ctx, stop := context.WithCancelCause(cmd.Context())
 			defer stop(nil)
 			b.ctx, b.stop, b.name, b.storage = ctx, stop, "rolectl-bench-"+nuid.Next(), cli.StorageType(storage)
+			b.promotions = make(chan time.Time, 1024)
 			return b.run(only, storage)
 		},
 	}

@@ -79,6 +79,7 @@ func (a *App) Direct(what string) error {
 func (a *App) Disconnect() {
 	if a.Conn != nil {
 		a.Conn.Close()
+		a.Conn = nil
 	}
 }
 
