@@ -61,6 +61,16 @@ func (b beats) lives() bool {
 	return len(b.times()) != before
 }
 
+// next waits until others see that an instance is next for the role scheduler: its command says
+// before that it contends.
+func (p *place) next(instance string) {
+	p.t.Helper()
+	natstest.Eventually(p.t, instance+" is next", patience, func() (bool, string) {
+		r := p.ok("roles", "scheduler", "-o", "json")
+		return document[rolesDoc](p.t, r.out).Roles[0].Successor == instance, r.out
+	})
+}
+
 // exclusive runs a's command and b's in waiting, does something to a, and checks that nothing of
 // a's command ran any more when b's began: it is a grandchild that ignores TERM.
 func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), after func(a *process) result) result {
@@ -70,7 +80,7 @@ func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), a
 	a := mine.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--", "sh", "-c", first.stubborn()+" & wait")
 	first.begun()
 	b := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--", "sh", "-c", second.beating())
-	b.says(&b.errs, "contends for scheduler")
+	p.next("b")
 	disturb(a)
 	second.begun()
 	natstest.Eventually(t, "b continues", patience, func() (bool, string) {
