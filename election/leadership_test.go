@@ -95,7 +95,7 @@ func TestDeadLeader(t *testing.T) {
 		link := s.Link()
 		lead(t, open(t, s, instance("a"), link.Options()...), election.RoleConfig{Role: "r"})
 		o := observe(t, s)
-		time.Sleep(time.Hour)
+		time.Sleep(5 * time.Minute)
 		open(t, s, instance("b")) // wants another role, and ends dead sessions all the same
 		link.Cut()
 		info := sees(t, o, "r", "dead", stateIs(election.RoleDead))

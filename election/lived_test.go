@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -19,9 +21,9 @@ var sessions = flag.Int("election.sessions", 100, "how many short sessions a buc
 // any more, leave nothing in the bucket, and nobody remembers them.
 func TestEndedSessionsLeaveNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		slow := func(id string) election.SessionConfig { // so that a day has few beats
+		slow := func(id string) election.SessionConfig { // so that a day has few beats, and no files
 			cfg := instance(id)
-			cfg.TTL = time.Minute
+			cfg.TTL, cfg.Storage = time.Minute, jetstream.MemoryStorage
 			return cfg
 		}
 		slowest := slow("a")
@@ -156,7 +158,7 @@ func TestNamesThatComeAndGo(t *testing.T) {
 func TestRolesOfACrashedProcess(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
-		cfg.TTL = natskv.DefaultMaxTTL // so that a day has few beats
+		cfg.TTL, cfg.Storage = natskv.DefaultMaxTTL, jetstream.MemoryStorage // so that a day has few beats and no files
 		leader := open(t, s, cfg)
 		lead(t, leader, election.RoleConfig{Role: "ours"})
 		o := observe(t, s)
@@ -222,7 +224,7 @@ func TestInstanceComesBack(t *testing.T) {
 func TestWantedRoleIsRemembered(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		cfg := instance("a")
-		cfg.TTL = natskv.DefaultMaxTTL // so that a day has few beats
+		cfg.TTL, cfg.Storage = natskv.DefaultMaxTTL, jetstream.MemoryStorage // so that a day has few beats and no files
 		session := open(t, s, cfg)
 		e, term := lead(t, session, election.RoleConfig{Role: "wanted"})
 		if err := e.Pause(t.Context()); err != nil {

@@ -27,7 +27,7 @@ import (
 // fencing.Publish is. A write that uses fencing.Condition alone is refused with 10164 at times, and
 // with nothing else.
 func TestProofsOnThreeReplicas(t *testing.T) {
-	const callers, writers, length = 20, 2, 2 * time.Second
+	const callers, writers, length = 20, 2, time.Second
 	c := natstest.Cluster(t)
 	var beats atomic.Int64
 	session, err := election.NewSession(election.SessionConfig{
