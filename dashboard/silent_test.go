@@ -49,7 +49,7 @@ func TestSilentReaders(t *testing.T) {
 		silent = 4
 	}
 	s := open(t, natstest.Server(t), nil)
-	s.h.writeWithin = 3 * time.Second
+	s.h.writeWithin = time.Second
 	var closed atomic.Int64
 	server := httptest.NewUnstartedServer(s.h)
 	server.Config.ConnState = func(_ net.Conn, now http.ConnState) {

@@ -28,6 +28,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/roles"
 )
 
@@ -155,6 +156,7 @@ func (f *fleet) replace(i int) {
 // address and with another certificate. One manager learns of that from a file, the other from
 // Consul. No term is lost, and no task.
 func TestServersReplacedWithTLS(t *testing.T) {
+	thorough.Only(t, "three servers are replaced one after the other")
 	f, w := newFleet(t), newWork()
 	consul := httptest.NewServer(f)
 	defer consul.Close()

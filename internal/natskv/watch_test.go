@@ -229,7 +229,7 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 func TestSlowReceiverHoldsTheServerUp(t *testing.T) {
 	s, nc, b := newBucket(t)
 	wr := newWriter(t, nc, b)
-	const n, size = 1500, 64 << 10
+	const n, size = 900, 64 << 10
 	var all sync.WaitGroup
 	for i := range n {
 		all.Add(1)
