@@ -2,7 +2,6 @@ package examples
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -28,25 +25,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// programs builds the named examples. The go command keeps what it runs, and copies it here: one
-// that has not changed is not linked again.
+// built is where the examples are kept from one run of the tests to the next, beside the sources
+// that they are of. Git ignores it.
+var built = filepath.Join("..", "bin", "examples") + string(filepath.Separator)
+
+// programs builds the named examples. One that has not changed is not linked again.
 func programs(t *testing.T, names ...string) (dir string) {
 	t.Helper()
-	dir = t.TempDir() + string(filepath.Separator)
-	var building errgroup.Group
-	building.SetLimit(2)
-	for _, name := range names {
-		building.Go(func() error {
-			if out, err := exec.Command("go", "run", "-exec", "cp", "./"+name, dir).CombinedOutput(); err != nil {
-				return fmt.Errorf("build %s: %w\n%s", name, err, out)
-			}
-			return nil
-		})
-	}
-	if err := building.Wait(); err != nil {
+	if err := os.MkdirAll(built, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	build := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", built}
+	for _, name := range names {
+		build = append(build, "./"+name)
+	}
+	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
+		t.Fatalf("build the examples: %v\n%s", err, out)
+	}
+	return built
 }
 
 // process is an example that runs, and all that it has written.
