@@ -86,7 +86,7 @@ func (l *Looker) make(t reflect.Type) look {
 	case reflect.Struct:
 		return l.fields(t)
 	case reflect.Slice:
-		return l.slice(t)
+		return list(t, l.look(t.Elem()))
 	case reflect.Array:
 		elem, size, length := l.look(t.Elem()), t.Elem().Size(), t.Len()
 		return func(w *Walk, at unsafe.Pointer) {
@@ -121,6 +121,17 @@ func (l *Looker) make(t reflect.Type) look {
 		}
 	}
 	panic("plain: cannot look at " + t.String())
+}
+
+// names looks at a name, at a list of names, or at a map whose keys are names.
+func (l *Looker) names(class Class, t reflect.Type) look {
+	switch t.Kind() {
+	case reflect.Map:
+		return l.pairs(t, named(class, t.Key()))
+	case reflect.Slice:
+		return list(t, named(class, t.Elem()))
+	}
+	return named(class, t)
 }
 
 func named(class Class, t reflect.Type) look {
@@ -174,11 +185,8 @@ func (l *Looker) fields(t reflect.Type) look {
 			fields = append(fields, seenField{f.Offset, apart(name, f.Type)})
 			continue
 		}
-		if class, ok := l.rules.Fields[name]; ok && f.Type.Kind() == reflect.Map { // its keys are names
-			fields = append(fields, seenField{f.Offset, l.pairs(f.Type, named(class, f.Type.Key()))})
-			continue
-		} else if ok {
-			fields = append(fields, seenField{f.Offset, named(class, f.Type)})
+		if class, ok := l.rules.Fields[name]; ok {
+			fields = append(fields, seenField{f.Offset, l.names(class, f.Type)})
 			continue
 		}
 		if most, ok := l.rules.Clipped[name]; ok {
@@ -211,8 +219,8 @@ func clipped(name string, t reflect.Type, most int) look {
 	panic("plain: cannot clip " + name)
 }
 
-func (l *Looker) slice(t reflect.Type) look {
-	elem, size := l.look(t.Elem()), t.Elem().Size()
+func list(t reflect.Type, elem look) look {
+	size := t.Elem().Size()
 	return func(w *Walk, at unsafe.Pointer) {
 		s := (*struct {
 			data     unsafe.Pointer

@@ -181,3 +181,30 @@ func TestTimeIsRelative(t *testing.T) {
 		t.Error("never set is not told from long ago")
 	}
 }
+
+// TestNamesInLists: numbers of a list are names where the rules say so, and only there.
+func TestNamesInLists(t *testing.T) {
+	type queue struct{ open, plain []uint64 }
+	listed := &Rules{
+		Fields: map[string]Class{"queue.open": Write}, Instant: reflect.TypeFor[instant](),
+		Number: func(uint64) (Name, bool) { return Name{}, false },
+		Text:   func(string) (Name, bool) { return Name{}, false },
+	}
+	var r Renamer
+	sum := func(q queue) Sum {
+		var w Walk
+		w.Begin(0, 0)
+		Look(NewLooker(listed), &w, &q)
+		p := w.Part()
+		return r.Fingerprint([]*Part{&p}, []uint8{0})
+	}
+	if sum(queue{open: []uint64{3, 4}}) != sum(queue{open: []uint64{5, 9}}) {
+		t.Error("names of a list in the same order are told apart")
+	}
+	if sum(queue{open: []uint64{3, 4}}) == sum(queue{open: []uint64{4, 3}}) {
+		t.Error("names of a list in another order are not told apart")
+	}
+	if sum(queue{plain: []uint64{3}}) == sum(queue{plain: []uint64{5}}) {
+		t.Error("other numbers of a list do not count")
+	}
+}

@@ -43,7 +43,8 @@ type Rules struct {
 	// Clipped are counters that are compared with nothing above a limit: beyond that they are all the
 	// same.
 	Clipped map[string]int
-	// Fields are those whose numbers are names of a class, and Types the types.
+	// Fields are those whose numbers are names of a class, as are those of a list and the keys of a
+	// map, and Types the types.
 	Fields map[string]Class
 	Types  map[reflect.Type]Class
 	// Instant is the type of points in time: they count relative to now, and not beyond Horizon before

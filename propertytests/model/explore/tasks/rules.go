@@ -73,8 +73,9 @@ var apart = map[string]string{"Scheduler.last": "makes the next number of a writ
 // counters are numbers that matter by their order only.
 var counters = map[string]snapshot.Class{
 	"Scheduler.writes": snapshot.Write, "write.number": snapshot.Write, "worker.frame": snapshot.Write,
-	"seal.write":   snapshot.Write,
-	"Assign.Frame": snapshot.Write, "message.frame": snapshot.Write, "message.write": snapshot.Write,
+	"worker.unheard": snapshot.Write,
+	"seal.write":     snapshot.Write,
+	"Assign.Frame":   snapshot.Write, "message.frame": snapshot.Write, "message.write": snapshot.Write,
 	"worker.serial": snapshot.Beat, "worker.sent": snapshot.Beat, "current.serial": snapshot.Beat,
 	"handed.serial": snapshot.Beat,
 	"stop.serial":   snapshot.Beat, "Assignment.Serial": snapshot.Beat, "Stop.Serial": snapshot.Beat,
