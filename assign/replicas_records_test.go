@@ -15,6 +15,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestRecordsOnThreeReplicas: all records that a scheduler writes in addition to outcomes and
@@ -114,6 +115,7 @@ func TestRecordsOnThreeReplicas(t *testing.T) {
 // TestATickWhosePlaceIsTakenOnThreeReplicas: what stands in its place stays, and runs as it is; the
 // ticks behind it come, in the same term.
 func TestATickWhosePlaceIsTakenOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers and ticks")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	r := newRoll()

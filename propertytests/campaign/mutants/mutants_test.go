@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // module writes the files of a module into a folder of its own.
@@ -41,6 +43,7 @@ const (
 // TestKill: of a module with one rule and one test of it, a mutant dies, one waits until the time
 // is up, one does not compile, and one replaces what is not there. TestRun has one that survives.
 func TestKill(t *testing.T) {
+	thorough.Only(t, "it compiles and runs a module for each bug")
 	root := module(t, map[string]string{"rule.go": ruleText, "rule_test.go": ruleTest})
 	sources, err := below(root, []string{"."}, false)
 	if err != nil {

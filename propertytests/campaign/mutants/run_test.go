@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 const asChild = "RUNS_A_SUITE" // set in the environment of a process that runs TestSuite
@@ -36,6 +38,7 @@ func TestSuite(t *testing.T) {
 // beside the one that was there, and a survivor fails the run. The record and the outcomes are in
 // the order of the list.
 func TestRun(t *testing.T) {
+	thorough.Only(t, "it compiles and runs a module for each bug")
 	root := module(t, map[string]string{
 		"rule.go": ruleText, "rule_test.go": ruleTest,
 		"meet.go": `package example

@@ -20,6 +20,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 const domain = "hub"
@@ -43,6 +44,7 @@ func TestPublishedSetsSufficeInADomain(t *testing.T) {
 // TestPublishedSetsSufficeOnALeafNode: there the sets suffice as docs/guides/leaf-nodes.md changes
 // them. The domain is put into requests to the API, and before records that are published.
 func TestPublishedSetsSufficeOnALeafNode(t *testing.T) {
+	thorough.Only(t, "it waits for leases")
 	text, err := os.ReadFile("testdata/permissions.conf")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
@@ -75,6 +76,7 @@ const everyFate = 2
 // ROLEMANAGER_STORM_HOURS, ROLEMANAGER_STORM_SEED and ROLEMANAGER_STORM_LULL as for
 // TestBubbleStorms; a tenth of the hours, since an hour with tasks takes that much longer.
 func TestTasksStorms(t *testing.T) {
+	thorough.Only(t, "storms take a second for each of their minutes")
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", 10*taskStormHours)/10, setting(t, "ROLEMANAGER_STORM_SEED", 1)
 	lull := setting(t, "ROLEMANAGER_STORM_LULL", stormLull)
 	wanted := []string{

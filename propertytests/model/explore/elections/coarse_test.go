@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rolemanager/rolemanager/internal/natstest/race"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/search"
 	"github.com/rolemanager/rolemanager/propertytests/model/explore/snapshot"
 )
@@ -32,6 +33,7 @@ func small(most map[Fault]int, change func(*Config)) Config {
 // to the same by all that the promises speak of. And what a coarse search comes to, the other one
 // does too, state by state.
 func TestCoarseComesToTheSame(t *testing.T) {
+	thorough.Only(t, "it searches all states, twice")
 	for name, c := range map[string]Config{
 		"a crash":               small(map[Fault]int{Crash: 1}, func(c *Config) { c.Gone = true }),
 		"an eviction":           small(map[Fault]int{Evict: 1}, func(c *Config) { c.Units = 2 }),
@@ -56,6 +58,7 @@ func TestCoarseComesToTheSame(t *testing.T) {
 // and the time that belief has left. With one less it does not, and without any it loses most of
 // that.
 func TestCoarseLosesWhatIsOvertaken(t *testing.T) {
+	thorough.Only(t, "it searches all states, several times")
 	for name, x := range map[string]struct {
 		Config
 		requests, answers, both int
