@@ -92,6 +92,7 @@ func (k Test) run(ctx context.Context, root, pkg string, changed tree) (said, wo
 		world = "" // the sources changed meanwhile: which of the two were compiled is not known
 	}
 	run := exec.CommandContext(ctx, binary, append([]string{"-test.run", k.Run}, k.Args...)...)
+	run.Env = append(os.Environ(), "CI=true") // tests that an ordinary run leaves out find bugs too
 	run.Dir = build.Dir
 	out, err := run.CombinedOutput()
 	var exit *exec.ExitError
