@@ -153,6 +153,7 @@ func TestCleanEnd(t *testing.T) {
 // TestLargeBacklog: more input waits than the scheduler keeps in memory. The rest is read when it
 // is handed out, many at once.
 func TestLargeBacklog(t *testing.T) {
+	costly(t)
 	thorough.Only(t, "it moves 80 MB several times")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
