@@ -78,7 +78,7 @@ func newCompiler(root string, folders []string) (*compiler, error) {
 
 // checkAll returns for each change why its packages do not compile. Changes of different files are
 // checked at once, and one by one only if that fails. One could hide what is wrong with another one
-// by a declaration that the other misses, and by nothing else.
+// by a declaration that the other misses, or by the use of one that the other removes.
 func (c *compiler) checkAll(changes []tree) []error {
 	errs := make([]error, len(changes))
 	for _, round := range rounds(changes) {

@@ -56,12 +56,13 @@ var eventful = []string{
 	"drift, three members, one fault beside a paused leader",
 }
 
-// late is the configuration in which a report comes late, and crowd the one in which clients that
-// disappear leave unique keys behind, which take as many states.
-const late, crowd = "repeated", "two clients"
+// late is the configuration in which a report comes late, crowd the one in which clients that
+// disappear leave unique keys behind, and counted the one in which states that differ in how many
+// writes there were come to the same. Each takes as many states.
+const late, crowd, counted = "repeated", "two clients", "two tasks"
 
-// How many states the short run looks at: of most configurations, and of the eventful ones, late
-// and crowd. And how many a long one.
+// How many states the short run looks at: of most configurations, and of the eventful ones, late,
+// crowd and counted. And how many a long one.
 const usual, more, long = 1_000, 35_000, 1_200_000
 
 // alike is of how many fingerprints one is looked at closely: it costs a few transitions for each
@@ -116,7 +117,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 	}
 	t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 		bounds := search.Bounds{States: *states, Depth: *depth, Alike: alike, Every: func(r search.Report) { t.Log(r) }}
-		if *states == usual && (name == late || name == crowd || slices.Contains(eventful, name)) {
+		if *states == usual && slices.Contains(slices.Concat(eventful, []string{late, crowd, counted}), name) {
 			bounds.States = more
 		}
 		if race.Enabled { // nothing here is concurrent: a look at the copying of memory is enough
