@@ -1,7 +1,7 @@
 // Command check runs everything that must hold before a change lands, stage by stage, and reports
 // how long each stage took.
 //
-//	go run ./internal/check              all stages, as CI runs them
+//	go run ./internal/check              all stages; CI sets the variable CI too
 //	go run ./internal/check vet race     some of them
 //
 // The output of every command appears. A summary follows: the seconds of each stage and of each
@@ -16,7 +16,8 @@
 //   - The run ends at the first stage that fails, with status 1, and what that stage wrote is the
 //     last that is shown. The summary then has the stages that were run.
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
-//   - The test stage is what go test ./... does. The play stage adds drawn schedules and storms.
+//   - The test stage is go test ./..., which leaves nothing out where CI is set. The play stage
+//     adds drawn schedules and storms.
 //   - Nested modules are vetted like this one, and those of the examples are tested.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a

@@ -24,8 +24,8 @@ var shared struct {
 }
 
 // Tenant returns an account on a cluster of three servers that tests of a package share: it takes
-// seconds to form. No test sees the streams and subjects of another. In a short run it skips the
-// test, as Cluster does.
+// seconds to form. No test sees the streams and subjects of another, though they stay until the
+// last test has ended. In a short run it skips the test, as Cluster does.
 //
 // It is for tests that call t.Parallel before and leave the servers alone.
 func Tenant(t *testing.T) Network {
@@ -36,7 +36,7 @@ func Tenant(t *testing.T) Network {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.now == 0 {
-		c, err := natsrun.StartCluster(natsrun.ClusterOptions{Configure: letRooms})
+		c, err := natsrun.StartCluster(natsrun.ClusterOptions{Configure: withAccounts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func Tenant(t *testing.T) Network {
 	t.Cleanup(leave(t))
 	ready(t, shared.cluster)
 	if shared.given == tenants {
-		t.Fatalf("the cluster that tests share has %d accounts, and all are given away", tenants)
+		t.Fatalf("the cluster that tests share has %d accounts, and all are given: raise tenants", tenants)
 	}
 	shared.given++
-	return tenant{shared.cluster, room(shared.given)}
+	return tenant{shared.cluster, account(shared.given)}
 }
 
 // leave returns what ends the cluster with the last test that has an account.
@@ -66,14 +66,14 @@ func leave(t *testing.T) func() {
 	}
 }
 
-// room is the name of an account, and of its user.
-func room(i int) string { return fmt.Sprintf("room%d", i) }
+// account is the name of an account, and of its user.
+func account(i int) string { return fmt.Sprintf("account%d", i) }
 
-// letRooms gives a server the accounts.
-func letRooms(_ int, so *server.Options) {
+// withAccounts gives a server the accounts.
+func withAccounts(_ int, so *server.Options) {
 	var accounts strings.Builder
 	for i := range tenants {
-		fmt.Fprintf(&accounts, "%s { jetstream: enabled, users: [{ user: %[1]s, password: %[1]s }] }\n", room(i+1))
+		fmt.Fprintf(&accounts, "%s { jetstream: enabled, users: [{ user: %[1]s, password: %[1]s }] }\n", account(i+1))
 	}
 	var read server.Options
 	if err := read.ProcessConfigString("accounts {\n" + accounts.String() + "}"); err != nil {

@@ -2,7 +2,8 @@
 // sets the variable CI. An ordinary go test ./... is not, so that it takes a few minutes.
 //
 // A test belongs here if it takes long and another one, which always runs, has the same goroutines
-// or the same rule. docs/verification/runs.md says what CI adds.
+// or the same rule, or if it is about what only CI and campaigns do. docs/verification/runs.md says
+// what CI adds.
 package thorough
 
 import (
