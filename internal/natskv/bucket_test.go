@@ -169,7 +169,7 @@ func TestAnOrdinaryBucketIsLeftAlone(t *testing.T) {
 	}
 	for _, cfg := range []jetstream.KeyValueConfig{
 		{Bucket: "plain"},
-		{Bucket: "plain", History: 5, TTL: time.Hour, Metadata: map[string]string{"mine": "yes"}},
+		{Bucket: "set", History: 5, TTL: time.Hour, Metadata: map[string]string{"mine": "yes"}},
 	} {
 		kv, err := js.CreateKeyValue(t.Context(), cfg)
 		if err != nil {
@@ -178,12 +178,12 @@ func TestAnOrdinaryBucketIsLeftAlone(t *testing.T) {
 		if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
 			t.Fatal(err)
 		}
-		_, opened := Open(t.Context(), nc, "plain")
-		_, created := Create(t.Context(), nc, Config{Bucket: "plain"})
-		_, repaired := Repair(t.Context(), nc, "plain")
-		_, adopted := Reach{}.Owner(nc, "plain").Adopt(t.Context(), nil)
-		_, described := Reach{}.Owner(nc, "plain").Here(t.Context())
-		const want = `bucket "plain" is unfit: it is an ordinary KV bucket, was not made for rolemanager, and cannot be ` +
+		_, opened := Open(t.Context(), nc, cfg.Bucket)
+		_, created := Create(t.Context(), nc, Config{Bucket: cfg.Bucket})
+		_, repaired := Repair(t.Context(), nc, cfg.Bucket)
+		_, adopted := Reach{}.Owner(nc, cfg.Bucket).Adopt(t.Context(), nil)
+		_, described := Reach{}.Owner(nc, cfg.Bucket).Here(t.Context())
+		want := `bucket "` + cfg.Bucket + `" is unfit: it is an ordinary KV bucket, was not made for rolemanager, and cannot be ` +
 			`converted: create another one with "rolectl bucket create NAME"`
 		for does, err := range map[string]error{
 			"open": opened, "create": created, "repair": repaired, "adopt": adopted, "describe": described,
@@ -192,15 +192,12 @@ func TestAnOrdinaryBucketIsLeftAlone(t *testing.T) {
 				t.Errorf("%s: %v", does, err)
 			}
 		}
-		state, err := Inspect(t.Context(), nc, "plain")
+		state, err := Inspect(t.Context(), nc, cfg.Bucket)
 		if err != nil || !state.Ordinary || len(state.Faults) != 1 || !strings.HasSuffix(want, state.Faults[0]) {
 			t.Errorf("judged: %+v, %v", state, err)
 		}
 		if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "v" || e.Revision() != 1 {
 			t.Errorf("what it kept: %v, %v", e, err)
-		}
-		if err := js.DeleteKeyValue(t.Context(), "plain"); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
