@@ -44,6 +44,7 @@ func (p *place) here(args ...string) result {
 	var wg sync.WaitGroup
 	a := &cli.App{In: in, Out: p.into(&out, &wg), Err: p.into(&errs, &wg), Settings: connect.Settings{Env: p.variable}}
 	ctx, cancel := context.WithCancel(context.Background()) // without a deadline, as that of main
+	defer cancel()
 	defer time.AfterFunc(patience, cancel).Stop()
 	code := run(ctx, a, args)
 	a.Out.Close()
