@@ -8,13 +8,7 @@ import (
 // TestReadingSaysWhatAMarkerIs: a record that is read by its key says so too, and until when it is
 // kept.
 func TestReadingSaysWhatAMarkerIs(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	first := mustWin(t, w, Write{Key: "a", Value: []byte("v"), TTL: time.Hour})
 	e, err := s.Get(t.Context(), nc, "a")
 	if err != nil || e.Marker || !e.KeptUntil().Equal(e.Time.Add(time.Hour)) {

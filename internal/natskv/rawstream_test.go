@@ -21,7 +21,9 @@ func newStream(t *testing.T, nc *nats.Conn) *Stream {
 	return s
 }
 
-func TestBatchIsStoredWholeOrNotAtAll(t *testing.T) {
+// newStreamWriter is a stream of its own, and who writes to it until the test ends.
+func newStreamWriter(t *testing.T) (*nats.Conn, *Stream, *Writer) {
+	t.Helper()
 	_, nc, _ := newBucket(t)
 	s := newStream(t, nc)
 	w, err := NewWriter(nc, s)
@@ -29,6 +31,11 @@ func TestBatchIsStoredWholeOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
+	return nc, s, w
+}
+
+func TestBatchIsStoredWholeOrNotAtAll(t *testing.T) {
+	nc, s, w := newStreamWriter(t)
 	seal := mustWin(t, w, Write{Key: "seal"})
 	submit := func(revision uint64, n int) Result {
 		ops := make([]Write, n)
@@ -70,13 +77,7 @@ func TestBatchIsStoredWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestStreamIsWatchedFromARevision(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	mustWin(t, w, Write{Key: "a"})
 	second := mustWin(t, w, Write{Key: "b"})
 	watch, err := s.Watch(t.Context(), nc, "", second)

@@ -13,13 +13,7 @@ import (
 // TestReadingWhoseConsumerIsDeleted: a portion that waits for records when the server drops the
 // consumer ends with an error. Without one it would look like the end of the stream.
 func TestReadingWhoseConsumerIsDeleted(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	for i := range 3 {
 		mustWin(t, w, Write{Key: fmt.Sprint("q.", i)})
 	}

@@ -12,13 +12,7 @@ import (
 )
 
 func TestScanReadsPagesInOrder(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	if entries, more, err := s.Scan(t.Context(), nc, Scan{Filter: "q.>", Limit: 10}); err != nil || more ||
 		len(entries) != 0 {
 		t.Fatalf("an empty stream: %d, %v, %v", len(entries), more, err)
@@ -32,6 +26,7 @@ func TestScanReadsPagesInOrder(t *testing.T) {
 		from, pages := uint64(0), 0
 		for more := true; more; pages++ {
 			var entries []Entry
+			var err error
 			entries, more, err = s.Scan(t.Context(), nc, Scan{Filter: "q.>", From: from, Limit: 10, HeadersOnly: headersOnly})
 			if err != nil {
 				t.Fatal(err)
@@ -55,13 +50,7 @@ func TestScanReadsPagesInOrder(t *testing.T) {
 
 // TestReadInPortions: portions follow each other, and none has more bytes than it may.
 func TestReadInPortions(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	const records, size = 100, 1000
 	var from uint64
 	for i := range records {
@@ -105,13 +94,7 @@ func TestReadInPortions(t *testing.T) {
 }
 
 func TestAbsentNeedsAServerThatKnows(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	nc, s, w := newStreamWriter(t)
 	at := mustWin(t, w, Write{Key: "there"})
 	for _, tt := range []struct {
 		key   string
@@ -125,13 +108,7 @@ func TestAbsentNeedsAServerThatKnows(t *testing.T) {
 }
 
 func TestBatchWithAConditionEach(t *testing.T) {
-	_, nc, _ := newBucket(t)
-	s := newStream(t, nc)
-	w, err := NewWriter(nc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Close)
+	_, _, w := newStreamWriter(t)
 	conditionEach(t, w)
 }
 
