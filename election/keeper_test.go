@@ -27,14 +27,15 @@ func TestNamesakeWithoutDomains(t *testing.T) {
 	if err := open(t, h.Server, beside).Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+	natstest.Hears(t, h.Leaf(0), natskv.KeeperSubject(bucket))
 	err := unopened(t, instance("site")).Open(t.Context(), natstest.Connect(t, h.Leaf(0)))
 	if !errors.Is(err, election.ErrNoDomain) || !strings.Contains(err.Error(), id) ||
 		!strings.Contains(err.Error(), "set Domain") || !strings.Contains(err.Error(), "rolectl bucket create "+bucket) {
 		t.Errorf("on the leaf node: %v", err)
 	}
-	_, err = natskv.Open(t.Context(), natstest.Connect(t, h.Leaf(0)), bucket)
+	found, err := natskv.Open(t.Context(), natstest.Connect(t, h.Leaf(0)), bucket)
 	if !errors.Is(err, natskv.ErrBucketNotFound) {
-		t.Fatalf("on the leaf node there is a bucket: %v", err)
+		t.Fatalf("on the leaf node there is a bucket: %v, %v; at the hub there is %s", found.Identity(), err, id)
 	}
 	if err := first.Close(t.Context()); err != nil {
 		t.Error(err)

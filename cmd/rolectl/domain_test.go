@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -126,6 +127,7 @@ func TestDoctorNamesake(t *testing.T) {
 	hub.memberOver(natstest.Connect(t, h), "a")
 	id := strings.TrimSpace(hub.ok("bucket", "id", "roles").out)
 	site.ok("bucket", "create", "roles") // by hand: nobody is asked
+	natstest.Hears(t, h.Leaf(0), natskv.KeeperSubject("roles"))
 	if d, code := site.diagnosis(); code != doctorCritical || !d.has("identity", "critical", id) {
 		t.Errorf("on the leaf node: %d, %+v", code, d)
 	}

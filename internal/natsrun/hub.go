@@ -142,6 +142,15 @@ func (h *Hub) WaitLinked(ctx context.Context) error {
 	})
 }
 
+// WaitHears waits until the leaf node knows that somebody at the hub listens to a subject. Error:
+// ctx's, with the subjects that it knows.
+func (l *Leaf) WaitHears(ctx context.Context, subject string) error {
+	return await(ctx, "a leaf node to hear of "+subject, func() (bool, string) {
+		heard, err := l.heard()
+		return slices.Contains(heard, subject), fmt.Sprintf("%q (%v)", heard, err)
+	})
+}
+
 // listensIn reports whether the subjects that a leaf node knows are those of a hub.
 func (h *Hub) listensIn(heard []string) bool {
 	if h.domain == "" {

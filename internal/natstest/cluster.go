@@ -87,3 +87,14 @@ func Linked(tb testing.TB, h *natsrun.Hub) {
 		tb.Fatal(err)
 	}
 }
+
+// Hears waits until a leaf node knows that somebody at the hub listens to a subject. Before, a
+// question that is asked at the leaf node has no answer.
+func Hears(tb testing.TB, leaf *natsrun.Leaf, subject string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), linkWithin)
+	defer cancel()
+	if err := leaf.WaitHears(ctx, subject); err != nil {
+		tb.Fatal(err)
+	}
+}
