@@ -18,6 +18,7 @@ var everyEffect = flag.Bool("tasksim.every", false, "crash after every effect wi
 // the effects of a scheduler whose writes go one by one, and another sixth of one whose writes
 // gather for batches; with -tasksim.every, as in CI, all of both.
 func TestCrashAtEveryEffect(t *testing.T) {
+	t.Parallel()
 	step := 6
 	if testing.Short() {
 		step = 10
@@ -59,6 +60,7 @@ func TestCrashAtEveryEffect(t *testing.T) {
 // down with them, though there may be nobody else, and though schedulers come and go in peace
 // meanwhile. All others end as they would without them.
 func TestPoison(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for _, of := range []struct{ slots, tasks, poisons, parted int }{{2, 4, 1, 1}, {8, 24, 1, 3}, {8, 24, 2, 12}} {
 		for _, processes := range []int{1, 2, 3} {
@@ -100,6 +102,7 @@ func TestPoison(t *testing.T) {
 // TestNobodyPaysForPeace: where nothing breaks, and schedulers only come and go cleanly, no
 // attempt counts as lost with its worker, also not one that a careful scheduler was about to begin.
 func TestNobodyPaysForPeace(t *testing.T) {
+	t.Parallel()
 	rests, notes := 0, 0
 	for _, processes := range []int{1, 2, 4} {
 		for seed := range uint64(60) {

@@ -9,6 +9,7 @@ import (
 // TestOutcast: a worker that lives, that is never at rest, and that hears nothing, keeps no task
 // from the others, and is named.
 func TestOutcast(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for i := range *schedules / 5 {
 		s := outcastWorld(uint64(i))
@@ -48,6 +49,7 @@ func outcastWorld(seed uint64) Scenario {
 // hear, holds up no take-over. Every task ends, but for those that it runs itself and cannot
 // report.
 func TestEstranged(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for i := range *schedules {
 		s := estrangedWorld(uint64(i))

@@ -11,6 +11,7 @@ import (
 // record, and tells of each thing that is done by another epoch. The log grants epochs 2 and 5, to
 // two sessions or to one, and so many of its records have been seen.
 func TestEpochsTell(t *testing.T) {
+	t.Parallel()
 	attempt := func(epoch uint64) *tasks.Assignment {
 		return &tasks.Assignment{ID: "t1", Attempt: tasks.Attempt{Epoch: epoch, N: 1}}
 	}

@@ -9,6 +9,7 @@ import (
 // TestLostHosts: workers that are lost with their host count as one loss: no task ends for that,
 // but one that takes its workers down does.
 func TestLostHosts(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for i := range *schedules {
 		s := hostsWorld(*rough + uint64(i))
@@ -29,6 +30,7 @@ func TestLostHosts(t *testing.T) {
 // and is excused then, since another worker was lost with its host: nothing comes beside it before
 // a later scheduler would take it for innocent too.
 func TestLostHostsAndSchedulers(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for i := range *schedules {
 		s := beheadedWorld(*rough + uint64(i))

@@ -10,6 +10,7 @@ import (
 // to them, as often as it takes to keep them ahead of it. No task has a second outcome, and nothing
 // that is submitted again is lost.
 func TestWrittenAgainAhead(t *testing.T) {
+	t.Parallel()
 	from := *rough
 	var sum Counts
 	for i := range *schedules {
@@ -44,6 +45,7 @@ func rewritingWorld(seed uint64) Scenario {
 // still, and these are written again. None of them counts, and the group is given up if one of its
 // own members cannot be submitted for that.
 func TestNamesOfGroupsAreUsedAgain(t *testing.T) {
+	t.Parallel()
 	var sum Counts
 	for i := range *schedules {
 		s := namesAgainWorld(*rough + uint64(i))

@@ -14,6 +14,7 @@ var rough = flag.Uint64("tasksim.seed", 0, "where the drawing of rough worlds be
 // TestRoughWorlds plays schedules in which much goes wrong: those that are drawn for shrinking are
 // mild ones mostly, and what takes several rare things at once does not happen in them.
 func TestRoughWorlds(t *testing.T) {
+	t.Parallel()
 	from := *rough
 	if from == 0 {
 		from = uint64(time.Now().UnixNano())
@@ -72,6 +73,7 @@ func roughWorld(r *rand.Rand) Scenario {
 // TestAScheduleIsPlayedTheSameWayTwice: else a seed shows nothing, and what has failed cannot be
 // shrunk.
 func TestAScheduleIsPlayedTheSameWayTwice(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
 	for range 15 {
 		s := roughWorld(r)

@@ -79,6 +79,7 @@ func draw(t *rapid.T) Scenario {
 }
 
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	checks := "1"
 	if testing.Short() {
 		checks = "5" // of which rapid plays a fifth then
