@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -17,7 +18,7 @@ import (
 // another store then, and a write over nothing counts only when a watch shows it.
 type admission struct {
 	store Store
-	on    uint64 // the connection on which the identity was read
+	on    atomic.Uint64 // the connection on which the identity was read
 	read  bool
 	// domain is that of the store as it was last identified: acknowledgements name it.
 	domain atomic.Pointer[string]
@@ -26,7 +27,8 @@ type admission struct {
 // to makes it the admission to a store.
 func (a *admission) to(s Store, nc *nats.Conn) {
 	first, on := s.identified()
-	a.store, a.on, a.read = s, on, first == nc
+	a.store, a.read = s, first == nc
+	a.on.Store(on)
 	domain := s.place().domain
 	a.domain.Store(&domain)
 }
@@ -39,6 +41,18 @@ func (a *admission) answers() string {
 	return ""
 }
 
+// judge is the result of a write by an answer. A connection can be lost between the admission and
+// the write, and the client sends the write on the next one. The servers may have been given a
+// JetStream domain meanwhile. So as long as the identity was not read on that connection, an answer
+// from another domain does not say whose it is. The next admission does.
+func (a *admission) judge(nc *nats.Conn, r Result) Result {
+	if errors.Is(r.Err, ErrOtherBucket) && a.on.Load() != connection(nc) {
+		return Result{Err: fmt.Errorf("it was sent over a new connection, before the %s was identified there (%s)",
+			a.store.place().kind(), r.Err.Error())}
+	}
+	return r
+}
+
 // ask returns why nothing may be published now, nil if it may. It may wait for the server's answer.
 func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 	on := connection(nc) // before the questions: what they say holds on this one or on a later one
@@ -47,7 +61,7 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 		return nats.ErrConnectionClosed
 	case !nc.IsConnected():
 		return notConnected(nc)
-	case a.read && a.on == on:
+	case a.read && a.on.Load() == on:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
@@ -59,7 +73,8 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return fmt.Errorf("before a write, ask which %s this is: %w", a.store.place().kind(), err)
 	}
-	a.on, a.read = on, true
+	a.read = true
+	a.on.Store(on)
 	a.domain.Store(&found.Domain)
 	return nil
 }

@@ -335,3 +335,32 @@ func TestClocksApart(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAnswerFromAnotherDomain: over the connection on which the store was identified, it is
+// another store's. Over a later one it says nothing yet: the servers may have a domain now.
+func TestAnAnswerFromAnotherDomain(t *testing.T) {
+	nc := natstest.Connect(t, natstest.Server(t))
+	b, err := Create(t.Context(), nc, Config{Bucket: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, nc, b)
+	if r := write(t, w, Write{Key: "k"}, time.Minute); r.Outcome != Won {
+		t.Fatal(r.Err)
+	}
+	answered := func() (r Result) {
+		w.mu.Lock()
+		w.open[0] = &pending{done: func(result Result) { r = result }, slot: slot{index: -1}}
+		w.mu.Unlock()
+		w.answer(0, []byte(`{"stream":"KV_b","domain":"hub","seq":2}`))
+		return r
+	}
+	if r := answered(); r.Outcome != Unknown || !errors.Is(r.Err, ErrOtherBucket) || !Permanent(r.Err) {
+		t.Errorf("over this connection: %+v", r)
+	}
+	w.entry.on.Add(1) // the identity was read on another one
+	if r := answered(); r.Outcome != Unknown || r.Err == nil || Permanent(r.Err) ||
+		!strings.Contains(r.Err.Error(), `"hub"`) {
+		t.Errorf("over another connection: %+v", r)
+	}
+}

@@ -244,7 +244,7 @@ func (w *Writer) answer(number uint64, data []byte) {
 	if p != nil {
 		at := w.at
 		at.domain = w.entry.answers()
-		w.end(number, p.outcome(at, data))
+		w.end(number, w.entry.judge(w.nc, p.outcome(at, data)))
 	}
 }
 
