@@ -77,9 +77,9 @@ func exclusive(t *testing.T, p *place, env []string, disturb func(a *process), a
 	t.Helper()
 	first, second := newBeats(t), newBeats(t)
 	mine := &place{t: t, server: p.server, env: env}
-	a := mine.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--", "sh", "-c", first.stubborn()+" & wait")
+	a := mine.start("exec", "scheduler", "--ttl", "6s", "--instance", "a", "--", "sh", "-c", first.stubborn()+" & wait")
 	first.begun()
-	b := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--", "sh", "-c", second.beating())
+	b := p.start("exec", "scheduler", "--ttl", "6s", "--instance", "b", "--", "sh", "-c", second.beating())
 	p.next("b")
 	disturb(a)
 	second.begun()

@@ -37,11 +37,11 @@ func TestExecFollowsDaemonsInAnyCase(t *testing.T) {
 	p.ok("bucket", "create", "roles")
 	for _, guard := range []bool{false, true} {
 		first, second := newBeats(t), newBeats(t)
-		a := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--stop-timeout", "100ms", "--", "sh", "-c",
+		a := p.start("exec", "scheduler", "--ttl", "6s", "--instance", "a", "--stop-timeout", "100ms", "--", "sh", "-c",
 			`echo "group $(ps -o pgid= -p $$)"; `+first.daemon()+"; wait; sleep 1000")
 		a.says(&a.out, "\n")
 		first.begun()
-		b := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--", "sh", "-c", second.beating())
+		b := p.start("exec", "scheduler", "--ttl", "6s", "--instance", "b", "--", "sh", "-c", second.beating())
 		p.next("b")
 		if guard {
 			a.killGroupLeader()

@@ -137,9 +137,9 @@ func TestExecIsSteered(t *testing.T) {
 	p := at(t)
 	p.ok("bucket", "create", "roles")
 	script := `trap 'echo drained $EPOCH; exit 0' TERM; echo began $EPOCH; sleep 1000 & while :; do wait; done`
-	e := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "a", "--", "sh", "-c", script)
+	e := p.start("exec", "scheduler", "--ttl", "6s", "--instance", "a", "--", "sh", "-c", script)
 	e.says(&e.out, "began")
-	again := p.start("exec", "scheduler", "--ttl", "2s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
+	again := p.start("exec", "scheduler", "--ttl", "6s", "--instance", "b", "--on-lost", "wait", "--", "sh", "-c", script)
 	p.next("b")
 	p.ok("transfer", "scheduler", "b", "--yes")
 	if r := e.wait(); r.code != cli.ExitLost || !strings.Contains(r.out, "drained") ||

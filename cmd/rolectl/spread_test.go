@@ -69,7 +69,7 @@ func TestSpread(t *testing.T) {
 func (p *place) shards(id string, n int) {
 	p.t.Helper()
 	m, err := roles.New(
-		roles.Config{Conn: p.connect(), Bucket: "roles", InstanceID: id, TTL: time.Second, MaxRoles: 3},
+		roles.Config{Conn: p.connect(), Bucket: "roles", InstanceID: id, TTL: 20 * time.Second, MaxRoles: 3},
 		roles.Shards("orders", n, func(ctx context.Context, _ int, _ *election.Term) error {
 			<-ctx.Done()
 			return nil
