@@ -182,3 +182,37 @@ func TestBulkCancel(t *testing.T) {
 		}
 	})
 }
+
+// TestTimesOfKeptOutcomes: an outcome that was written again for a task that waits for it is listed
+// by when its own task ended.
+func TestTimesOfKeptOutcomes(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		newNode(t, s, "a", hopelessly(t))
+		c := New(t, s)
+		tenants(t, c, 2)
+		time.Sleep(time.Minute)
+		passed := time.Now()
+		next, err := assign.Submit(t.Context(), c, hopeless, "well", assign.AfterEnded("job-000", "job-001"),
+			assign.WithDelay(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := next.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		dead := []assign.State{assign.StateDead}
+		if is := listed(t, c, assign.ListOptions{States: dead, Until: passed}); is != 2 {
+			t.Errorf("%d tasks ended before, want 2", is)
+		}
+		if is := listed(t, c, assign.ListOptions{States: dead, Since: passed}); is != 0 {
+			t.Errorf("%d dead tasks ended since, want 0", is)
+		}
+		sum, err := assign.RequeueAll(t.Context(), c, assign.BulkOptions{
+			ListOptions: assign.ListOptions{States: dead, Until: passed}, DryRun: true,
+		})
+		if err != nil || sum.Done != 2 {
+			t.Errorf("to be requeued: %+v, %v", sum, err)
+		}
+	})
+}

@@ -223,7 +223,7 @@ func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 		return Status{}, false
 	}
 	if len(o.Kinds) > 0 && !slices.Contains(o.Kinds, out.Kind) ||
-		len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) || !o.within(e.Time) {
+		len(o.States) > 0 && !slices.Contains(o.States, tasks.State(out.Status)) || !o.within(record.EndedAt(e)) {
 		return Status{}, false
 	}
 	st := endedStatus(id, out, e)
