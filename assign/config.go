@@ -182,7 +182,9 @@ func (c Config) validate() error {
 			faults = append(faults, &ConfigError{field, fmt.Sprintf(fix, args...)})
 		}
 	}
-	fault(naming.Valid(c.Role), "Role", "%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
+	fault(c.Role != "", "Role", "it is missing: name the role whose leader hands out")
+	fault(c.Role == "" || naming.Valid(c.Role), "Role",
+		"%q cannot be part of a key: use letters, digits, - _ = / and dots", c.Role)
 	fault(c.Slots > 0 && c.Slots <= 4096, "Slots", "%d: use 1 to 4096", c.Slots)
 	fault(c.DrainTimeout > 0 && c.DrainTimeout <= year, "DrainTimeout",
 		"%v: use a positive duration of at most %v, or 0 for the session's", c.DrainTimeout, year)

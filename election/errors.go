@@ -271,7 +271,7 @@ func public(err error) error {
 	case errors.Is(err, natskv.ErrJetStreamOff):
 		return &kindError{ErrJetStreamOff, err}
 	case errors.Is(err, nats.ErrConnectionClosed):
-		return &kindError{ErrConnClosed, err}
+		return connClosed(err)
 	}
 	return err
 }
@@ -282,7 +282,13 @@ func closed(nc *nats.Conn) error {
 	if err := nc.LastError(); natsconn.Refused(err) {
 		return fmt.Errorf("%w: %w: connect with nats.IgnoreAuthErrorAbort() to wait for new credentials", ErrConnClosed, err)
 	}
-	return ErrConnClosed
+	return connClosed(nats.ErrConnectionClosed)
+}
+
+// connClosed names what keeps a client from giving up.
+func connClosed(err error) error {
+	return &kindError{ErrConnClosed, fmt.Errorf("the connection was closed: leave it open, "+
+		"and connect with nats.MaxReconnects(-1) (%w)", err)}
 }
 
 // kindError is an error of the store under the name that this package gives it.

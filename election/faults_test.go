@@ -128,7 +128,11 @@ func TestConnectionClosed(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
 		nc.Close()
-		openError(t, within(t, time.Minute), nc, instance("a"), election.ErrConnClosed)
+		const fix = "the connection was closed: leave it open, and connect with nats.MaxReconnects(-1)"
+		err := openError(t, within(t, time.Minute), nc, instance("a"), election.ErrConnClosed)
+		if !strings.Contains(err.Error(), fix) {
+			t.Errorf("opened over a closed one: %v", err)
+		}
 
 		nc = natstest.Connect(t, s)
 		session := unopened(t, instance("a"))
@@ -138,7 +142,8 @@ func TestConnectionClosed(t *testing.T) {
 		p, term := lead(t, session, election.RoleConfig{Role: "scheduler"})
 		nc.Close()
 		receive(t, "the end", after(session.Done()))
-		if !errors.Is(session.Err(), election.ErrConnClosed) || !errors.Is(p.Err(), election.ErrConnClosed) || term.Valid() {
+		if !errors.Is(session.Err(), election.ErrConnClosed) || !errors.Is(p.Err(), election.ErrConnClosed) || term.Valid() ||
+			!strings.Contains(session.Err().Error(), fix) {
 			t.Errorf("ended with %v, %v; valid %v", session.Err(), p.Err(), term.Valid())
 		}
 	})

@@ -91,6 +91,8 @@ func (s *Session) openBucketOnce(ctx context.Context, nc *nats.Conn) (*natskv.Bu
 		if b, err = s.createBucket(ctx, nc); err != nil {
 			return nil, err
 		}
+	case errors.Is(err, natskv.ErrBucketNotFound):
+		return nil, fmt.Errorf("%w; or set BucketAutoCreate", s.reach.Located(ctx, nc, err))
 	case err != nil:
 		return nil, s.reach.Located(ctx, nc, err)
 	case s.cfg.BucketID != "" && b.Identity().ID != s.cfg.BucketID:

@@ -38,6 +38,15 @@ func (f *faults) check(ok bool, field, fix string, args ...any) {
 	}
 }
 
+// present refuses a field that is required, and empty.
+func (f *faults) present(field, value string) { f.check(value != "", field, "it is missing: set it") }
+
+// name refuses a required field that cannot be part of a key.
+func (f *faults) name(field, value string) {
+	f.present(field, value)
+	f.check(value == "" || naming.Valid(value), field, "%q cannot be part of a key: %s", value, nameRule)
+}
+
 // checkMeta refuses what the member record, which is JSON, would change.
 func checkMeta(meta map[string]string) error {
 	for name, value := range meta {
@@ -75,35 +84,22 @@ func checkConn(nc *nats.Conn) error {
 func (c SessionConfig) Validate() error {
 	c = c.withDefaults()
 	var f faults
-	f.check(naming.Word(c.Bucket, 100), "Bucket",
+	f.present("Bucket", c.Bucket)
+	f.check(c.Bucket == "" || naming.Word(c.Bucket, 100), "Bucket",
 		"%q is not a valid bucket name: use letters, digits, - and _", c.Bucket)
 	_, err := natskv.NewReach(c.Domain, c.APIPrefix)
 	f.check(err == nil, "Domain", "%v", err)
 	f.check(c.BucketID == "" || !c.BucketAutoCreate, "BucketID",
 		"%s: a bucket that is created has another id: leave BucketAutoCreate off", c.BucketID)
-	f.check(naming.Valid(c.InstanceID), "InstanceID", "%q cannot be part of a key: %s", c.InstanceID, nameRule)
+	f.name("InstanceID", c.InstanceID)
 	f.check(c.Replicas >= 1 && c.Replicas <= 5 && c.Replicas%2 == 1, "Replicas", "%d: use 1, 3 or 5", c.Replicas)
 	f.check(c.MaxBytes == 0 || c.MaxBytes >= minMaxBytes, "MaxBytes",
 		"%d: use at least %d (1 MiB), or 0 for no bound", c.MaxBytes, minMaxBytes)
 	f.check(c.TTL >= minTTL, "TTL", "%v < %v: use at least %[2]v", c.TTL, minTTL)
 	f.check(c.TTL <= record.MaxSupportedTTL, "TTL", "%v > %v: use less", c.TTL, record.MaxSupportedTTL)
-	if c.TTL < minTTL { // what follows from it would be nonsense
-		return errors.Join(f...)
+	if c.TTL >= minTTL { // else what follows from it would be nonsense
+		c.checkTimes(&f)
 	}
-	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5",
-		c.HeartbeatInterval)
-	f.check(c.HeartbeatInterval <= c.TTL/3, "HeartbeatInterval",
-		"TTL %v < 3 × heartbeat %v: use at most %v", c.TTL, c.HeartbeatInterval, c.TTL/3)
-	f.check(c.OpTimeout > 0 && c.OpTimeout < c.HeartbeatInterval, "OpTimeout",
-		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
-	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v",
-		c.SafetyMargin, c.TTL/5)
-	most := c.TTL - 2*c.HeartbeatInterval // not above 0: the heartbeat is to blame, which was told
-	f.check(most <= 0 || c.SafetyMargin <= most, "SafetyMargin",
-		"TTL %v − margin %v leaves fewer than two heartbeats of %v before the deadline: use at most %v",
-		c.TTL, c.SafetyMargin, c.HeartbeatInterval, most)
-	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
-		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
 	f.check(c.IdleFactor >= 1, "IdleFactor", "%d: use 1 or more", c.IdleFactor)
 	f.check(c.IdleFactor <= protocol.MaxIdleFactor, "IdleFactor", "%d: use at most %d", c.IdleFactor,
 		protocol.MaxIdleFactor)
@@ -125,8 +121,6 @@ func (c SessionConfig) Validate() error {
 		f.check(d.value >= 0, d.field, "%v: use a positive duration, or 0 for the default", d.value)
 		f.atMost(d.field, d.value, d.most)
 	}
-	f.check(c.RotationInterval == 0 || c.RotationInterval >= c.HeartbeatInterval, "RotationInterval",
-		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.RotationInterval, c.HeartbeatInterval)
 	if err := checkMeta(c.Meta); err != nil {
 		f = append(f, err)
 	}
@@ -136,11 +130,31 @@ func (c SessionConfig) Validate() error {
 	return errors.Join(f...)
 }
 
+// checkTimes compares what follows from the TTL with it.
+func (c *SessionConfig) checkTimes(f *faults) {
+	f.check(c.HeartbeatInterval > 0, "HeartbeatInterval", "%v: use a positive duration, or 0 for TTL/5",
+		c.HeartbeatInterval)
+	f.check(c.HeartbeatInterval <= c.TTL/3, "HeartbeatInterval",
+		"TTL %v < 3 × heartbeat %v: use at most %v", c.TTL, c.HeartbeatInterval, c.TTL/3)
+	f.check(c.OpTimeout > 0 && c.OpTimeout < c.HeartbeatInterval, "OpTimeout",
+		"%v is not within (0, heartbeat %v): use %v", c.OpTimeout, c.HeartbeatInterval, c.HeartbeatInterval/2)
+	f.check(c.SafetyMargin > 0, "SafetyMargin", "%v: without a margin two leaders can overlap; use TTL/5 = %v",
+		c.SafetyMargin, c.TTL/5)
+	most := c.TTL - 2*c.HeartbeatInterval // not above 0: the heartbeat is to blame, which was told
+	f.check(most <= 0 || c.SafetyMargin <= most, "SafetyMargin",
+		"TTL %v − margin %v leaves fewer than two heartbeats of %v before the deadline: use at most %v",
+		c.TTL, c.SafetyMargin, c.HeartbeatInterval, most)
+	f.check(c.DisconnectGracePeriod >= 2*c.HeartbeatInterval, "DisconnectGracePeriod",
+		"%v < 2 × heartbeat %v: use at least %v", c.DisconnectGracePeriod, c.HeartbeatInterval, 2*c.HeartbeatInterval)
+	f.check(c.RotationInterval == 0 || c.RotationInterval >= c.HeartbeatInterval, "RotationInterval",
+		"%v < heartbeat %v: use at least one heartbeat, or 0 for never", c.RotationInterval, c.HeartbeatInterval)
+}
+
 // Validate returns every fault at once. heartbeat is that of the session.
 func (c RoleConfig) Validate(heartbeat time.Duration) error {
 	c = c.withDefaults()
 	var f faults
-	f.check(naming.Valid(c.Role), "Role", "%q cannot be part of a key: %s", c.Role, nameRule)
+	f.name("Role", c.Role)
 	f.check(c.Priority == int(int32(c.Priority)), "Priority", "%d: use one of 32 bits, %d to %d", c.Priority,
 		math.MinInt32, math.MaxInt32)
 	f.check(!c.AllowPriorityTakeover || c.Priority > 0, "AllowPriorityTakeover",

@@ -40,7 +40,7 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 		},
 		"no bucket": {
 			session(func(c *election.SessionConfig) { c.Bucket = "" }),
-			`election: Bucket: "" is not a valid bucket name: use letters, digits, - and _`,
+			`election: Bucket: it is missing: set it`,
 		},
 		"bucket with a dot": {
 			session(func(c *election.SessionConfig) { c.Bucket = "a.b" }),
@@ -94,7 +94,7 @@ func TestEveryFaultNamesItsFix(t *testing.T) {
 			`election: FailBackAfter: -1s: use a positive duration, or 0 for never`,
 		},
 		"no role": {
-			role(func(c *election.RoleConfig) { c.Role = "" }), `election: Role: "" ` + name,
+			role(func(c *election.RoleConfig) { c.Role = "" }), `election: Role: it is missing: set it`,
 		},
 		"role with a wildcard": {
 			role(func(c *election.RoleConfig) { c.Role = "a.>" }), `election: Role: "a.>" ` + name,
@@ -253,6 +253,20 @@ election: Role: ">" cannot be part of a key: use letters, digits, - _ = / and do
 election: AllowPriorityTakeover: role ">" has priority 0: give it a Priority above 0, or leave takeover off
 election: ValidationInterval: 1s < heartbeat 5s: use at least one heartbeat, or 0 for never
 election: nc: nil: connect to NATS first`, "\n")
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// TestShortTTLHidesNothing: what does not follow from the TTL is told beside it.
+func TestShortTTLHidesNothing(t *testing.T) {
+	err := election.SessionConfig{
+		Bucket: bucket, TTL: time.Millisecond, HeartbeatInterval: time.Second, Capacity: -1, IdleFactor: -1,
+	}.Validate()
+	want := strings.TrimPrefix(`
+election: TTL: 1ms < 300ms: use at least 300ms
+election: IdleFactor: -1: use 1 or more
+election: Capacity: -1: use 1 to 1000`, "\n")
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

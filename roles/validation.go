@@ -53,7 +53,8 @@ func (c Config) validateConnection() error {
 	case c.Servers != nil && configured(c.NATSOptions).ReconnectToServerCB != nil:
 		return &ConfigError{"NATSOptions", "nats.ReconnectToServer, and Servers chooses the server: leave one of them out"}
 	case c.URL == "" && c.Conn == nil && c.Servers == nil:
-		return &ConfigError{"URL", "neither URL nor Conn: set URL to have the manager connect, or Conn to share a connection"}
+		return &ConfigError{"URL", "no URL, no Servers and no Conn: set URL or Servers to have the manager " +
+			"connect, or Conn to share a connection"}
 	case c.URL != "" && c.Conn != nil:
 		return &ConfigError{
 			"URL",
@@ -113,7 +114,11 @@ func validateRoles(roles []Role, there map[string]*member, heartbeat time.Durati
 			continue
 		}
 		err := r.validateShards(groups)
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.Name == "":
+			err = &ConfigError{"Name", "it is missing: give the role the same name in each process that takes part in it"}
+		default:
 			err = errors.Join(r.campaign().Validate(heartbeat), r.validateWork())
 			if seen[r.Name] || there[r.Name] != nil {
 				twice := &ConfigError{"Role", fmt.Sprintf("%q is there twice: give each role one entry", r.Name)}

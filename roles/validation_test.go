@@ -35,6 +35,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 		roles.Role{Name: "both", Lead: noWork, OnPromote: func(context.Context, fencing.Token) {}},
 		roles.Role{Name: "neither"},
 		roles.Role{Name: "demote", OnDemote: func() {}},
+		roles.Role{Lead: noWork},
 		roles.Role{Name: "valid", ValidationInterval: time.Second, Lead: noWork},
 	)
 	if err == nil {
@@ -42,7 +43,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 	}
 	lines := strings.Split(err.Error(), "\n")
 	for _, want := range []string{
-		"roles: URL: neither URL nor Conn",
+		"roles: URL: no URL, no Servers and no Conn",
 		`election: Bucket: "a bucket" is not a valid bucket name`,
 		`election: InstanceID: "not a name"`,
 		"election: Replicas: 2: use 1, 3 or 5",
@@ -58,6 +59,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 		`roles: Lead: role "both" has Lead together with OnPromote or OnDemote`,
 		`roles: Lead: role "neither" has nothing to do when it leads: set Lead, or OnPromote`,
 		`roles: OnDemote: role "demote" has OnDemote alone`,
+		"roles: Name: it is missing: give the role the same name in each process",
 		"election: ValidationInterval: 1s < heartbeat 5s",
 	} {
 		found := false
@@ -68,7 +70,7 @@ func TestBadConfigurationTellsAllFaults(t *testing.T) {
 			t.Errorf("missing: %s", want)
 		}
 	}
-	if len(lines) != 17 {
+	if len(lines) != 18 {
 		t.Errorf("%d faults:\n%v", len(lines), err)
 	}
 	if fault := (*roles.ConfigError)(nil); !errors.As(err, &fault) {
@@ -86,7 +88,7 @@ func TestConnectionConfiguration(t *testing.T) {
 	}{
 		"url":     {roles.Config{URL: "nats://one:4222, tls://two ,three:4222"}, ""},
 		"shared":  {roles.Config{Conn: new(nats.Conn)}, ""},
-		"neither": {roles.Config{}, "neither URL nor Conn"},
+		"neither": {roles.Config{}, "no URL, no Servers and no Conn"},
 		"both":    {roles.Config{URL: "nats://one", Conn: new(nats.Conn)}, "both URL and Conn"},
 		"shared, options": {
 			roles.Config{Conn: new(nats.Conn), NATSOptions: []nats.Option{nats.Name("x")}},

@@ -117,8 +117,9 @@ func (e *PermissionError) Error() string {
 		verb = "subscribe to"
 	}
 	text := fmt.Sprintf("permission denied: this user may not %s %q", verb, e.Subject)
-	if e.Subscribe && strings.HasPrefix(e.Subject, nats.InboxPrefix) {
-		text += ": connect with nats.CustomInboxPrefix and the prefix that this user may use, such as _INBOX_<user>"
+	if e.Subscribe && strings.HasPrefix(e.Subject, "_INBOX") { // of the client, or of a manager
+		text += ": connect with nats.CustomInboxPrefix and the prefix that this user may use, such as _INBOX_<user>; " +
+			"a manager that connects by itself has _INBOX_<InstanceID>, so set its InstanceID"
 	}
 	return text
 }

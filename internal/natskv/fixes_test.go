@@ -23,6 +23,7 @@ func TestErrorsNameTheFix(t *testing.T) {
 	_, taken := Create(t.Context(), nc, Config{Bucket: "taken"})
 	for fix, err := range map[string]error{
 		"use another name":       taken,
+		"so set its InstanceID":  &PermissionError{Subject: "_INBOX_vm-1.x.*", Subscribe: true},
 		"nats.CustomInboxPrefix": &PermissionError{Subject: "_INBOX.x.*", Subscribe: true},
 	} {
 		if err == nil || !strings.Contains(err.Error(), fix) {
