@@ -24,6 +24,9 @@ type BulkResult struct {
 	Kinds map[string]int `json:"kinds"`
 	// Skipped counts the tasks with which somebody else has done something in the meantime.
 	Skipped int `json:"skipped"`
+	// Needed counts the tasks that DeleteAll leaves alone, because open tasks wait for their
+	// outcomes. See [ErrTaskNeeded].
+	Needed int `json:"needed,omitempty"`
 	// Failed counts the others, and Faults names the first 100 of them.
 	Failed int         `json:"failed"`
 	Faults []BulkFault `json:"faults,omitempty"`
@@ -81,7 +84,10 @@ func bulk(ctx context.Context, in Submitter, a client.Action, o BulkOptions, sta
 		return BulkResult{}, err
 	}
 	done, err := c.Bulk(ctx, a, options, o.DryRun)
-	r := BulkResult{Done: done.Done, Kinds: done.Kinds, Skipped: done.Skipped, Failed: done.Failed, Next: done.Next}
+	r := BulkResult{
+		Done: done.Done, Kinds: done.Kinds, Skipped: done.Skipped, Needed: done.Needed,
+		Failed: done.Failed, Next: done.Next,
+	}
 	for _, f := range done.Faults {
 		r.Faults = append(r.Faults, BulkFault{f.ID, f.Err.Error()})
 	}

@@ -113,6 +113,10 @@ var (
 	ErrNotDead = taskerr.ErrNotDead
 	// ErrTaskOpen says that a task cannot be deleted, because it has not ended. Cancel it first.
 	ErrTaskOpen = taskerr.ErrTaskOpen
+	// ErrTaskNeeded says that a task cannot be deleted, because an open task waits for its outcome,
+	// see [After]. Wait until that task has ended, or cancel it. It takes a scheduler to let the
+	// outcome go.
+	ErrTaskNeeded = taskerr.ErrTaskNeeded
 	// ErrKeyTaken says that a task cannot be requeued, because another open task has its unique
 	// key. Wait for that task, or cancel it.
 	ErrKeyTaken = taskerr.ErrKeyTaken

@@ -1,6 +1,7 @@
 package assign_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -55,5 +56,46 @@ func TestNameOfAGroupWhoseDeadMembersAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkGroup(t, out, 5)
+	})
+}
+
+// TestCompletionIsKeptForADay: also one that has died, whatever its kind says, and for as long as
+// members that have not died.
+func TestCompletionIsKeptForADay(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		brief := assign.NewKind[assign.GroupRef, string]("brief", assign.MaxAttempts(1), assign.Retention(time.Minute),
+			assign.DeadRetention(2*time.Minute))
+		leader(t, newNode(t, s, "a", func(a *assign.Assigner) {
+			groupWork(t, new(atomic.Int32))(a)
+			if err := assign.Handle(a, brief, func(_ context.Context, task *assign.Task[assign.GroupRef]) (string, error) {
+				if task.Input.Group == "well" {
+					return "", nil
+				}
+				return "", errors.New("it fails")
+			}); err != nil {
+				t.Error(err)
+			}
+		}))
+		c, ctx := New(t, s), t.Context()
+		for _, g := range []struct {
+			name          string
+			members, want time.Duration
+		}{
+			{"well", time.Hour, 24 * time.Hour},
+			{"dead", time.Hour, 24 * time.Hour},
+			{"long", 48 * time.Hour, 48 * time.Hour},
+		} {
+			group, err := assign.SubmitGroup(ctx, c, g.name, part, inputs(2), brief, assign.With(assign.Retention(g.members)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := group.Wait(ctx); (err == nil) != (g.name == "well") {
+				t.Error(err)
+			}
+			st, err := assign.Get(ctx, c, group.ID())
+			if kept := st.KeptUntil.Sub(st.Ended); err != nil || kept != g.want {
+				t.Errorf("%s: the completion is %s and kept for %s, want %s: %v", g.name, st.State, kept, g.want, err)
+			}
+		}
 	})
 }

@@ -178,9 +178,10 @@ func WithTrace(parent, state string) SubmitOption {
 
 // After makes the task wait until each of the named tasks has succeeded. If one of them ends in
 // another way, or if there is no such task, this task ends as [StateSkipped] and never runs. A task
-// that has ended counts for as long as its outcome is kept; an outcome that an open task waits for
-// is kept until that task has ended. Its own delay and deadline count from its submission. At most
-// 32 tasks.
+// that has ended counts for as long as its outcome is kept. An outcome that an open task waits for
+// is kept until that task has ended, from the moment when a scheduler has read that task: while
+// nobody leads for longer than the [Retention] of the one, its outcome leaves, and the other is
+// skipped. Its own delay and deadline count from its submission. At most 32 tasks.
 func After(ids ...string) SubmitOption {
 	return func(s *submission) { s.Wait("After", ids, false) }
 }

@@ -24,6 +24,8 @@ func WithInput(input any) RequeueOption {
 
 // Requeue submits a dead task once more, under the same id, with the same input (or another one,
 // see [WithInput]), options and keys, and with all its attempts. Delay and deadline count from now.
+// It waits for nothing: the outcomes of tasks that it had to wait for, and the outputs that it
+// reads ([Ref]), may have left. Give those a Retention as long as this task may be dead for.
 // Requeue needs no leader. A [Pending] that has learned of the first end, or learns of it while
 // another client requeues the task, keeps that outcome: [Find] waits for the next one. Errors:
 // ErrNotDead, ErrTaskNotFound, ErrKeyTaken, ErrTooLarge, ErrInvalidID, ErrInvalidOption, ErrClosed,
@@ -55,9 +57,9 @@ func Requeue(ctx context.Context, in Submitter, id string, opts ...RequeueOption
 
 // Delete removes a task that has ended, before it leaves by itself: its outcome, and the input that
 // a dead task keeps. Its id is free again after a second. Delete needs no leader. A [Pending] of
-// the task gets ErrTaskNotFound, unless it knows the outcome. Errors: ErrTaskOpen, ErrTaskNotFound,
-// ErrInvalidID, ErrClosed, permanent faults of the connection, ctx's: then the task may be deleted
-// or not.
+// the task gets ErrTaskNotFound, unless it knows the outcome. Errors: ErrTaskOpen, ErrTaskNeeded,
+// ErrTaskNotFound, ErrInvalidID, ErrClosed, permanent faults of the connection, ctx's: then the
+// task may be deleted or not.
 func Delete(ctx context.Context, in Submitter, id string) error {
 	c, err := clientOfTask(ctx, in, id)
 	if err != nil {

@@ -427,8 +427,9 @@ func TestTasksDead(t *testing.T) {
 }
 
 type bulkDoc struct {
-	Done  int            `json:"done"`
-	Kinds map[string]int `json:"kinds"`
+	Done   int            `json:"done"`
+	Needed int            `json:"needed"`
+	Kinds  map[string]int `json:"kinds"`
 }
 
 // TestTasksBulk: commands for one task take all tasks that flags select, and count them first.
@@ -462,6 +463,34 @@ func TestTasksBulk(t *testing.T) {
 	if out := w.ok("tasks", "ls", "-o", "name").out; out != "y-1\n" {
 		t.Errorf("left: %q", out)
 	}
+}
+
+// TestTasksRmOfWhatIsWaitedFor: it is left alone, and that is said, also by a dry run.
+func TestTasksRmOfWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := working(t)
+	w.ok("tasks", "submit", "double", "1", "--id", "first", "--wait")
+	w.ok("tasks", "submit", "gate", "1", "--id", "second", "--after", "first")
+	w.in("second", assign.StateRunning)
+	r := w.run("tasks", "rm", "first", "-o", "json")
+	if d := document[faultTestDoc](t, r.errors); r.code != cli.ExitFailed || d.Error.Code != "task_needed" ||
+		!strings.Contains(d.Error.Message, "wait until that task has ended, or cancel it") {
+		t.Errorf("exit %d, %s", r.code, r.errors)
+	}
+	for _, how := range []string{"--dry-run", "--yes"} {
+		if d := document[bulkDoc](t, w.ok("tasks", "rm", "--all", how, "-o", "json").out); d.Done != 0 || d.Needed != 1 {
+			t.Errorf("%s: %+v", how, d)
+		}
+		if r := w.ok("tasks", "rm", "--all", how); !strings.Contains(r.out+r.errors, "wait for their outcomes: 1 task") {
+			t.Errorf("%s: %s%s", how, r.out, r.errors)
+		}
+	}
+	close(w.open)
+	w.in("second", assign.StateSucceeded)
+	natstest.Eventually(t, "nobody waits for it", patience, func() (bool, string) {
+		r := w.run("tasks", "rm", "first")
+		return r.code == 0, r.errors
+	})
 }
 
 type recurrencesDoc struct {

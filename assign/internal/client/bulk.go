@@ -32,10 +32,10 @@ const (
 // Bulk is the result of a bulk operation, or of a part of it. Next is where to continue, "" when
 // all tasks were looked at.
 type Bulk struct {
-	Done, Skipped, Failed int
-	Kinds                 map[string]int // Done by kind
-	Faults                []BulkFault    // the first of those that Failed counts
-	Next                  string
+	Done, Skipped, Needed, Failed int
+	Kinds                         map[string]int // Done by kind
+	Faults                        []BulkFault    // the first of those that Failed counts
+	Next                          string
 }
 
 // BulkFault is a task that nothing could be done to.
@@ -89,8 +89,11 @@ func (c *Client) doEach(ctx context.Context, l *line, a Action, page []Status, d
 	for i := range page {
 		group.Go(func() error {
 			var err error
-			if !dry {
+			switch {
+			case !dry:
 				err = c.do(ctx, l, a, page[i].ID)
+			case a == DeleteEach && page[i].Needed:
+				err = taskerr.ErrTaskNeeded
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -102,6 +105,8 @@ func (c *Client) doEach(ctx context.Context, l *line, a Action, page []Status, d
 				return err
 			case overtaken(err):
 				sum.Skipped++
+			case errors.Is(err, taskerr.ErrTaskNeeded):
+				sum.Needed++
 			default:
 				sum.Failed++
 				if len(sum.Faults) < maxBulkFaults {

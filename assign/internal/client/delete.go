@@ -15,7 +15,9 @@ import (
 // markedFor is how long a deleted task leaves a marker.
 const markedFor = time.Second
 
-// Delete removes the outcome of a task, under the condition that it is the one that was read.
+// Delete removes the outcome of a task, under the condition that it is the one that was read. One
+// that a scheduler keeps for an open task stays. It is written again when it is kept, so it is not
+// removed by a client that has read it before. A scheduler lets it go after the last such task.
 //
 // When the answer is lost, the same write is tried again. A missing record then, or another one,
 // proves that the outcome is gone.
@@ -45,6 +47,8 @@ func (c *Client) delete(ctx context.Context, l *line, id string) error {
 		case err != nil:
 		case o == nil:
 			return fmt.Errorf("%w: cancel it first", taskerr.ErrTaskOpen)
+		case needed(&e):
+			return taskerr.ErrTaskNeeded
 		default:
 			ended, last = e.Revision, o.Last()
 			var r natskv.Result
@@ -63,4 +67,10 @@ func (c *Client) delete(ctx context.Context, l *line, id string) error {
 			return errors.Join(over, err)
 		}
 	}
+}
+
+// needed reports whether an outcome is kept for an open task.
+func needed(outcome *natskv.Entry) bool {
+	_, stays := record.Stays(outcome.Header)
+	return stays
 }

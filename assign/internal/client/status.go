@@ -20,7 +20,7 @@ import (
 
 // Status is what is known about a task. Stack is that of a panic, for a dead task. Failures are
 // those of a task that is open or dead. Epoch, Input and Checkpoint are those of one that Get has
-// read, as far as they were kept. KeptUntil is of a task that has ended.
+// read, as far as they were kept. KeptUntil and Needed are of a task that has ended.
 type Status struct {
 	control.Task
 	Stack    string
@@ -33,6 +33,7 @@ type Status struct {
 
 	After     []string
 	KeptUntil time.Time
+	Needed    bool // an open task waits for it
 }
 
 // Get asks the stream about a task, and the scheduler about one that is open.
@@ -181,7 +182,7 @@ func endedStatus(id string, o *record.Outcome, e *natskv.Entry) Status {
 	st := Status{Task: control.Task{
 		ID: id, Kind: o.Kind, State: tasks.State(o.Status), Attempts: o.Attempts, Worker: o.Worker, Ended: record.EndedAt(e),
 		Ran: time.Duration(o.Ran) * time.Microsecond, Cause: o.Cause,
-	}, KeptUntil: e.KeptUntil()}
+	}, KeptUntil: e.KeptUntil(), Needed: needed(e)}
 	if o.Status == tasks.StatusSucceeded {
 		st.Progress = 1
 	} else {

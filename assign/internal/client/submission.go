@@ -52,8 +52,8 @@ func (s *Submission) Complete(name string, size int, kept int64) {
 		s.Refuse("%s", fault)
 	}
 	s.ID, s.inside, s.After = id, true, a
-	p := s.Edit()
-	p.Version, p.Retention = record.PolicyAfter, max(p.Retention, kept)
+	s.Edit().Version = record.PolicyAfter
+	s.keep(kept)
 }
 
 // Join makes the task a member of the group that a task completes.
@@ -64,13 +64,18 @@ func (s *Submission) Join(completion string, index int) {
 // KeepInGroup makes the outcomes of members last until their group is sure to be recorded. It
 // returns for how many seconds one that has not died is kept.
 func (s *Submission) KeepInGroup() (seconds int64) {
-	const least = int64(record.GroupRetention / time.Second)
+	s.keep(int64(record.GroupRetention / time.Second))
+	return s.Policy.Retention
+}
+
+// keep makes the outcome last for so many seconds at least, also that of a dead task. The default
+// of Dead follows Retention.
+func (s *Submission) keep(least int64) {
 	p := s.Edit()
 	p.Retention = max(p.Retention, least)
 	if p.Dead > 0 {
 		p.Dead = max(p.Dead, least)
 	}
-	return p.Retention
 }
 
 // Refuse notes the first fault of the options.

@@ -22,5 +22,7 @@ var (
 	ErrNotDead            = errors.New("assign: the task is not dead: only dead tasks can be requeued")
 	ErrRecurrenceNotFound = errors.New("assign: recurrence not found")
 	ErrTaskOpen           = errors.New("assign: the task is open: only a task that has ended can be deleted")
-	ErrKeyTaken           = errors.New("assign: another open task has the unique key")
+	ErrTaskNeeded         = errors.New(
+		"assign: an open task waits for the outcome: wait until that task has ended, or cancel it")
+	ErrKeyTaken = errors.New("assign: another open task has the unique key")
 )

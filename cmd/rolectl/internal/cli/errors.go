@@ -104,6 +104,10 @@ var classes = []struct {
 	{"task_expired", "submit it again, with a longer --deadline", []error{assign.ErrTaskExpired}},
 	{"task_skipped", "rolectl tasks get TASK names the tasks that it waited for", []error{assign.ErrTaskSkipped}},
 	{
+		"task_needed", "rolectl tasks ls shows the tasks that are open, rolectl tasks get TASK what each waits for",
+		[]error{assign.ErrTaskNeeded},
+	},
+	{
 		"unknown_key", "give a file that has the key (--key-file)",
 		[]error{assign.ErrUnknownKey},
 	},

@@ -173,7 +173,7 @@ func (t *scope) bulk(cmd *cobra.Command, b *bulk) error {
 		}
 		o.DryRun, o.Cursor = b.dry, b.cursor
 		r, err := b.run(ctx, c, o)
-		if err != nil && r.Done+r.Skipped+r.Failed == 0 {
+		if err != nil && r.Done+r.Skipped+r.Needed+r.Failed == 0 {
 			return err
 		}
 		if printed := t.printBulk(cmd, b, r); printed != nil {
@@ -225,6 +225,9 @@ func (t *scope) printBulk(cmd *cobra.Command, b *bulk, r assign.BulkResult) erro
 	}
 	if r.Skipped > 0 {
 		t.Say("skipped, because something else had happened to them: %s", wording.Count(r.Skipped, "task"))
+	}
+	if r.Needed > 0 {
+		t.Say("kept, because open tasks wait for their outcomes: %s", wording.Count(r.Needed, "task"))
 	}
 	return nil
 }
