@@ -55,9 +55,16 @@ func TestTextInEveryPlace(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := newNode(t, s, "a", nil)
 		for i, v := range []any{
-			outer{inner: inner{bad}}, outer{hidden: &hidden{bad}}, spelled{[]byte(bad)}, &spelled{[]byte(bad)},
-			[]spelled{{[]byte(bad)}}, map[string]int{}, &pointed{[]byte(bad)}, []pointed{{[]byte(bad)}},
-			map[string]spelled{"k": {[]byte(bad)}}, map[label]int{label(bad): 1},
+			outer{inner: inner{bad}},
+			outer{hidden: &hidden{bad}},
+			spelled{[]byte(bad)},
+			&spelled{[]byte(bad)},
+			[]spelled{{[]byte(bad)}},
+			map[string]int{},
+			&pointed{[]byte(bad)},
+			[]pointed{{[]byte(bad)}},
+			map[string]spelled{"k": {[]byte(bad)}},
+			map[label]int{label(bad): 1},
 		} {
 			_, err := assign.Submit(t.Context(), a.a, assign.NewKind[any, int]("any"), v)
 			if refused := err != nil && strings.Contains(err.Error(), "UTF-8"); refused == (i == 5) {
@@ -65,8 +72,11 @@ func TestTextInEveryPlace(t *testing.T) {
 			}
 		}
 		for _, v := range []any{
-			beside[outer]{raw, outer{Aside: bad, aside: bad}}, beside[spelled]{raw, spelled{[]byte("good")}},
-			beside[*pointed]{raw, nil}, beside[error]{raw, nil}, beside[[]byte]{raw, []byte(bad)},
+			beside[outer]{raw, outer{Aside: bad, aside: bad}},
+			beside[spelled]{raw, spelled{[]byte("good")}},
+			beside[*pointed]{raw, nil},
+			beside[error]{raw, nil},
+			beside[[]byte]{raw, []byte(bad)},
 		} {
 			if _, err := assign.Submit(t.Context(), a.a, assign.NewKind[any, int]("any"), v); err != nil {
 				t.Errorf("%T: %v", v, err)
