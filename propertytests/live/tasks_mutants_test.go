@@ -163,7 +163,7 @@ var taskMutants = mutants.Suite{
 		},
 		{
 			Name: "a new connection is not asked which bucket it leads to", By: otherServer,
-			Edits: []mutants.Edit{{"case a.read && a.on == on:", "case a.read:"}},
+			Edits: []mutants.Edit{{"case a.read && a.on.Load() == on:", "case a.read:"}},
 		},
 		{
 			Name: "a watch of another bucket is heard", By: otherWatch,
