@@ -56,8 +56,10 @@ func DeleteAll(ctx context.Context, in Submitter, o BulkOptions) (BulkResult, er
 
 // CancelAll stores the request to cancel every open task that o selects, like [RequeueAll], and
 // does not wait until the tasks have ended. It takes tasks, too, that are submitted while it runs,
-// and misses those that the scheduler has not read yet. States is empty or has states of open
-// tasks. A scheduler must lead, since it lists the open tasks.
+// and misses those that the scheduler has not read yet. If another scheduler takes over, the
+// operation begins again with what that one lists, also when it continues from Next: no open task
+// is left out, and one that has not ended by then counts again. States is empty or has states of
+// open tasks. A scheduler must lead, since it lists the open tasks.
 func CancelAll(ctx context.Context, in Submitter, o BulkOptions) (BulkResult, error) {
 	return bulk(ctx, in, client.CancelEach, o, StatePending, StateDelayed, StateRunning, StateRetrying)
 }

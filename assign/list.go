@@ -41,8 +41,9 @@ const defaultPage = 100
 // List lists tasks page by page. The first pages hold the open tasks, as the scheduler knows them,
 // in no particular order. The pages after them hold the tasks that have ended and are still kept,
 // as the stream has them, in the order in which they ended. A task that ends while its pages are
-// being listed may be listed twice. If another scheduler takes over meanwhile, open tasks may be
-// left out. A task whose outcome anybody knew before the call is not listed as open.
+// being listed may be listed twice. If another scheduler takes over meanwhile, the next page is the
+// first one of its open tasks: tasks may be listed twice, and none is left out that is open all the
+// while. A task whose outcome anybody knew before the call is not listed as open.
 //
 // Without a scheduler only ended tasks can be listed: give States that are terminal.
 //

@@ -75,7 +75,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) (Page, error) {
 	return c.listEnded(ctx, l, o, at.number)
 }
 
-// listOpen asks the scheduler for a page.
+// listOpen asks the scheduler for a page, the first one if another scheduler made the cursor.
 func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint64) (Page, error) {
 	f := control.Filter{Kinds: o.Kinds, Prefix: o.Prefix}
 	for _, s := range o.States {
@@ -83,7 +83,12 @@ func (c *Client) listOpen(ctx context.Context, l *line, o ListOptions, from uint
 			f.States = append(f.States, s)
 		}
 	}
-	a, err := c.ask(ctx, control.Query{Op: control.OpList, Filter: &f, Cursor: from, Limit: o.Limit})
+	q := control.Query{Op: control.OpList, Filter: &f, Cursor: from, Limit: o.Limit}
+	a, err := c.ask(ctx, q)
+	if err == nil && q.Misread(&a) {
+		q.Cursor = 0
+		a, err = c.ask(ctx, q)
+	}
 	if err != nil {
 		return Page{}, c.offline(err)
 	}
@@ -230,7 +235,7 @@ func (o *ListOptions) takes(e *natskv.Entry) (Status, bool) {
 	return st, includes(st.Headers, o.Headers)
 }
 
-// cursor is where a page begins: among the open tasks, at a place in the scheduler's books, or at a
+// cursor is where a page begins: among the open tasks, where the scheduler has said, or at a
 // revision of the stream.
 type cursor struct {
 	open   bool

@@ -14,13 +14,15 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 	// Task answers OpStatus and OpWatch. Tasks and Cursor answer OpList; Cursor is 0 on the last
 	// page. Ending counts those of Tasks whose outcome is being stored, from 0: the stream knows
-	// first whether the outcome is stored.
+	// first whether the outcome is stored. Epoch is in which the scheduler began; those of earlier
+	// versions do not say it, see Query.Misread.
 	//
 	// Tasks are also the news for OpFeed, and Cursor counts the messages of these. The answer to an
 	// OpFeed says how many have been sent.
 	Task     *Task     `json:"task,omitempty"`
 	Tasks    []Task    `json:"tasks,omitempty"`
 	Ending   []int     `json:"ending,omitempty"`
+	Epoch    uint64    `json:"epoch,omitempty"`
 	Cursor   uint64    `json:"cursor,omitempty"`
 	Overview *Overview `json:"overview,omitempty"`
 	// Differs answers OpDeclare: Error is that of two programs that declare a kind differently.

@@ -12,8 +12,9 @@ import (
 type Query struct {
 	Op string `json:"op"`
 	ID string `json:"id,omitempty"` // of OpStatus and OpWatch; for OpFeed a name that the client makes
-	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or the Cursor of the page before. OpFeed
-	// has a filter too, of which kinds and prefix count.
+	// Filter, Cursor and Limit belong to OpList. Cursor is 0, or the Cursor of the page before: if
+	// another scheduler made that, the answer is the first page. OpFeed has a filter too, of which
+	// kinds and prefix count.
 	Filter *Filter `json:"filter,omitempty"`
 	Cursor uint64  `json:"cursor,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
@@ -55,6 +56,11 @@ const (
 	MaxPageBytes = 512 << 10
 	WatchFor     = 30 * time.Second
 )
+
+// Misread reports whether a scheduler of an earlier version has answered an OpList under a cursor
+// that is not of an earlier version. It has taken the cursor for a place of its own, and such a
+// cursor has no more than 32 bits.
+func (q *Query) Misread(a *Answer) bool { return q.Cursor>>32 > 0 && a.OK && a.Epoch == 0 }
 
 // IsQuery reports whether a message may be a query. A frame begins with its version.
 func IsQuery(data []byte) bool { return len(data) > 0 && data[0] == '{' }

@@ -132,7 +132,7 @@ func (q *queries) answerWatch(query control.Query) control.Answer {
 func (q *queries) answerList(query control.Query) control.Answer {
 	f, limit := query.Page()
 	page, next := q.rules.List(q.now(), query.Cursor, f, limit)
-	a, size, now := control.Answer{OK: true, Cursor: next}, 0, time.Now()
+	a, size, now := control.Answer{OK: true, Epoch: q.first, Cursor: next}, 0, time.Now()
 	most := min(control.MaxPageBytes, q.out.MaxPayload()/2)
 	for i := range page {
 		s := statusOf(&page[i], now)

@@ -11,7 +11,8 @@ import (
 // readyBooks is a scheduler that hands out, to members as given.
 func readyBooks(t *testing.T, cfg SchedulerConfig, members ...Member) *books {
 	t.Helper()
-	cfg.Epoch, cfg.CrashBudget, cfg.AnswerTime, cfg.WriteTime = 100, 3, 100*time.Millisecond, time.Second
+	cfg.Epoch = cmp.Or(cfg.Epoch, 100)
+	cfg.CrashBudget, cfg.AnswerTime, cfg.WriteTime = 3, 100*time.Millisecond, time.Second
 	cfg.Rand = func() float64 { return 0.5 }
 	b := &books{t: t, now: Instant(time.Hour), s: NewScheduler(cfg), revision: 10}
 	b.step(CaughtUp{})

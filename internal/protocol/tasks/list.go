@@ -19,21 +19,33 @@ func (s *Scheduler) Settled() bool { return s.settled }
 
 // List returns a page of open tasks, at most limit, and with which cursor to continue behind it, 0
 // when there is no more. A page may hold fewer, or none, though there is more: it costs no more
-// than its size and a bound.
+// than its size and a bound. A task that is open all the while is met once, and under the cursor of
+// another scheduler the listing begins again: then at least once.
 func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page []TaskInfo, next uint64) {
-	at := int(min(cursor, uint64(len(s.tasks.slots))))
+	at := s.placeOf(cursor)
 	why := s.reasons(now)
 	for end := min(at+maxLook, len(s.tasks.slots)); at < end && len(page) < limit; at++ {
 		if t := s.tasks.slots[at]; t != nil && f.takes(t) {
-			g := s.taskInfo(now, t, why)
-			g.Cursor = uint64(at) + 1
-			page = append(page, g)
+			page = append(page, s.taskInfo(now, t, why))
 		}
 	}
 	if at < len(s.tasks.slots) {
-		next = uint64(at)
+		next = s.cursor(at)
 	}
 	return page, next
+}
+
+// cursor is a place in our table, below the epoch in which our term began: every scheduler has its
+// tasks in other places.
+func (s *Scheduler) cursor(at int) uint64 { return s.cfg.Epoch<<32 | uint64(at) }
+
+// placeOf is where List continues. A cursor of another scheduler says nothing about our table.
+func (s *Scheduler) placeOf(cursor uint64) int {
+	at := int(uint32(cursor))
+	if cursor != s.cursor(at) {
+		return 0
+	}
+	return at
 }
 
 func (f *Filter) takes(t *task) bool {
@@ -54,7 +66,7 @@ func (s *Scheduler) taskInfo(now Instant, t *task, why *reasons) TaskInfo {
 	clock := s.clock.At(now)
 	g := TaskInfo{
 		ID: t.id(), Revision: t.revision, Kind: t.policy.Kind, State: t.state(), Tries: t.tries(), Attempt: t.attempt,
-		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys(), Cursor: uint64(t.slot) + 1,
+		Priority: t.policy.Priority, Age: max(clock.Sub(t.stored), 0), Keys: t.keys(), Cursor: s.cursor(int(t.slot) + 1),
 	}
 	if t.deadline != never {
 		g.Left = max(t.deadline.Sub(clock), 1)

@@ -2,10 +2,13 @@ package tasks
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
@@ -30,6 +33,9 @@ func TestAListingMeetsEveryTask(t *testing.T) {
 		}
 		b.s.Step(b.now, Settled{ID: fmt.Sprint("goes", 99-pages), Revision: 1 << 30}, nil)
 		b.submit(fmt.Sprint("new", pages), Policy{}, nil)
+		if pages == 3 {
+			b.step(Rotated{Epoch: 101}) // it is the same scheduler
+		}
 		if pages++; next == 0 {
 			break
 		}
@@ -49,6 +55,47 @@ func TestAListingMeetsEveryTask(t *testing.T) {
 			t.Errorf("%s was met %d times", id, n)
 		}
 	}
+}
+
+// TestAListingOverAChangeOfSchedulers meets every task that is open all the while, whatever each
+// scheduler has in which place, and ends. A cursor without an epoch is one of an earlier version.
+func TestAListingOverAChangeOfSchedulers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var open []string
+		for i := range rapid.IntRange(1, 40).Draw(rt, "open") {
+			open = append(open, fmt.Sprint("t", i))
+		}
+		changes := rapid.IntRange(0, 3).Draw(rt, "changes")
+		b, seen := (*books)(nil), map[string]bool{}
+		for epoch, cursor := uint64(100), uint64(0); ; {
+			if b == nil {
+				b = readyBooks(t, SchedulerConfig{Epoch: epoch})
+				for _, id := range rapid.Permutation(open).Draw(rt, "read") {
+					b.submit(id, Policy{}, nil)
+				}
+			}
+			page, next := b.s.List(b.now, cursor, Filter{}, rapid.IntRange(1, 9).Draw(rt, "limit"))
+			for _, g := range page {
+				seen[g.ID] = true
+				if rapid.Bool().Draw(rt, "ends") {
+					b.s.Step(b.now, Settled{ID: g.ID, Revision: 1 << 30}, nil)
+					open = slices.DeleteFunc(open, func(id string) bool { return id == g.ID })
+				}
+			}
+			if cursor = next; cursor == 0 {
+				break
+			}
+			if changes > 0 && rapid.Bool().Draw(rt, "changes now") {
+				b, changes, epoch = nil, changes-1, epoch+rapid.Uint64Range(1, 1<<30).Draw(rt, "later")
+				cursor = rapid.SampledFrom([]uint64{cursor, uint64(uint32(cursor))}).Draw(rt, "cursor")
+			}
+		}
+		for _, id := range open {
+			if !seen[id] {
+				rt.Fatalf("%s was open all the while, and was not met", id)
+			}
+		}
+	})
 }
 
 func TestListingFilters(t *testing.T) {
@@ -93,14 +140,19 @@ func TestAPageIsBounded(t *testing.T) {
 		b.submit(fmt.Sprint("t", i), Policy{}, nil)
 	}
 	page, next := b.s.List(b.now, 0, Filter{Prefix: "u"}, 10)
-	if len(page) != 0 || next != maxLook {
-		t.Errorf("%d found, next %d", len(page), next)
+	if len(page) != 0 || next != 100<<32|maxLook {
+		t.Errorf("%d found, next %x", len(page), next)
 	}
 	if _, next = b.s.List(b.now, next, Filter{Prefix: "u"}, 10); next != 0 {
-		t.Errorf("next %d", next)
+		t.Errorf("next %x", next)
 	}
-	if _, next = b.s.List(b.now, 1<<63, Filter{}, 10); next != 0 {
-		t.Errorf("next %d", next)
+	if page, next = b.s.List(b.now, 100<<32|math.MaxUint32, Filter{}, 10); len(page) != 0 || next != 0 {
+		t.Errorf("behind all places: %d found, next %x", len(page), next)
+	}
+	for _, cursor := range []uint64{maxLook, 101<<32 | maxLook, math.MaxUint64} { // of no scheduler, and of others
+		if page, _ = b.s.List(b.now, cursor, Filter{Prefix: "t"}, 1); len(page) != 1 || page[0].ID != "t0" {
+			t.Errorf("cursor %x: %+v", cursor, page)
+		}
 	}
 }
 

@@ -60,11 +60,11 @@ func (b *books) read() {
 // seal shows two seals, the second at revision.
 func (b *books) seal(revision uint64) []Effect {
 	b.t.Helper()
-	first := b.step(SealSeen{Revision: revision - 1, Epoch: 100, Ours: true})
+	first := b.step(SealSeen{Revision: revision - 1, Epoch: b.s.cfg.Epoch, Ours: true})
 	if _, ok := find[WriteSeal](first); !ok {
 		b.t.Fatalf("one seal is enough: %+v", first)
 	}
-	return b.step(SealSeen{Revision: revision, Epoch: 100, Ours: true})
+	return b.step(SealSeen{Revision: revision, Epoch: b.s.cfg.Epoch, Ours: true})
 }
 
 func member(session uint64) Member {

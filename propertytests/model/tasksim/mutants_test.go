@@ -20,8 +20,8 @@ var suite = mutants.Suite{
 	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
-		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(gathers, together),
-		by(reads, inPortions)),
+		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),
+		by(gathers, together), by(reads, inPortions)),
 }
 
 var (
@@ -70,6 +70,10 @@ var (
 	beside = mutants.Test{
 		Below: []string{"internal/protocol/tasks"}, Run: ".", Args: []string{"-test.timeout", "10m"},
 		Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)_test.go:\d+: (?P<what>[^\n]*)`),
+	}
+	listings = mutants.Test{
+		Below: []string{"internal/protocol/tasks"}, Run: "TestAListing", Args: []string{"-rapid.nofailfile"},
+		Says: beside.Says,
 	}
 )
 

@@ -33,7 +33,10 @@ func listCommand(t *scope) *cobra.Command {
 scheduler the command lists only tasks that have ended, and exits with 3.
 
 Those that have ended come in the order in which they ended, the oldest first, and --limit cuts the newest off. With --newest
-the list begins with the task that was submitted or has ended last. All tasks are read for that.`,
+the list begins with the task that was submitted or has ended last. All tasks are read for that.
+
+If another scheduler takes over meanwhile, or a task ends, a task may be listed twice. None is left out that is open all the
+while.`,
 		Example: "  rolectl tasks ls -n jobs\n  rolectl tasks ls -n jobs --state dead --since 24h --header tenant=a",
 		Args:    cli.CheckArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -71,9 +71,12 @@ func cancelCommand(t *scope) *cobra.Command {
 		})
 	cmd.Long = `Cancel a task, and wait until it has ended: its outcome becomes cancelled, whatever its handler returns. The request is
 stored first. Exit code 3 when there is no scheduler: the request takes effect when a scheduler leads.`
-	return t.orAll(cmd, &bulk{
+	cmd = t.orAll(cmd, &bulk{
 		question: "Cancel", report: "being cancelled", run: assign.CancelAll,
 	}, open...)
+	cmd.Long += ` If another scheduler takes over, the command begins again
+with the tasks that are open then: none is left out, and one that has not ended by then counts again.`
+	return cmd
 }
 
 func requeueCommand(t *scope) *cobra.Command {
