@@ -147,8 +147,8 @@ func KeyLimit(n int) KindOption {
 // While tasks of n keys wait, the first task of each starts within 2n tasks of the kind, however
 // many tasks the others have waiting. Among the tasks of one key priority and age decide. Tasks
 // with the key "" take turns as one. A key whose tasks cannot go at present passes its turn, for
-// instance because of a [WithLimitKey] or of labels that no worker has. A key is UTF-8 of at most
-// 200 bytes.
+// instance because of a [WithLimitKey] or of labels that no worker has. Keys whose tasks share a
+// limit key take turns at it too. A key is UTF-8 of at most 200 bytes.
 //
 // How kinds share the workers does not change: the oldest task that waits decides among them, see
 // [Priority]. In is the input of the kind, else MakeKind returns ErrInvalidKind. The key of a

@@ -223,6 +223,30 @@ func TestMemoryOfOpenTasks(t *testing.T) {
 	}
 }
 
+// TestMemoryOfParkedTasks: likewise one that is parked for its limit key, of a thousand tenants.
+func TestMemoryOfParkedTasks(t *testing.T) {
+	const n, keys = 33_000, 4
+	g := newStage(1, keys, SchedulerConfig{})
+	submit := func(i int) {
+		g.revision++
+		g.step(&Submitted{ID: idOf(i), Revision: g.revision, Policy: policy, Size: 100, Keys: &Keys{
+			Fair: fmt.Sprintf("%016x", i%1000), Limit: fmt.Sprint("api", i/1000%keys),
+		}})
+	}
+	for i := range keys {
+		submit(1000 * i)
+	}
+	g.step(Tick{})
+	before := heapInUse()
+	for i := range n {
+		submit(keys*1000 + i)
+	}
+	if each := float64(heapInUse()-before) / n; each > 300 || g.s.count[parked] != n {
+		t.Errorf("%.0f bytes for each of %d parked tasks: at most 300", each, g.s.count[parked])
+	}
+	runtime.KeepAlive(g)
+}
+
 func idOf(i int) string { return fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i) }
 
 // memoryOf is the bytes of the books for each of n tasks. Nobody else holds on to earlier memory.

@@ -15,7 +15,7 @@ const maxParked = 4096
 func (s *Scheduler) dispatch() {
 	s.round++
 	s.wake = never
-	if s.count[waiting] > 0 {
+	if s.count[waiting]+s.count[parked] > 0 {
 		s.handOut()
 	}
 	for _, w := range s.workerList {
@@ -32,7 +32,7 @@ func (s *Scheduler) handOut() {
 	}
 	put := 0
 	for s.heads.Len() > 0 && !s.over {
-		t := s.heads.First().first()
+		t := s.heads.First().first(s)
 		l, goes := t.class, true
 		if t.deadline <= s.clock.Now { // with very many at once, the others follow when their outcomes are stored
 			if goes = s.expired < maxExpired; goes {
@@ -44,12 +44,11 @@ func (s *Scheduler) handOut() {
 				s.wake = s.now
 				break
 			}
-			s.unqueue(t)
 			s.park(t)
 		} else {
 			goes = s.hand(t)
 		}
-		if goes && l.waiting() > 0 {
+		if goes && l.offered > 0 {
 			s.lead(l)
 		} else {
 			s.strike(l)

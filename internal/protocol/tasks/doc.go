@@ -8,11 +8,12 @@
 // in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers
 // when a term begins.
 //
-// A task goes through these states. It is delayed until its time has come, then waiting. It is
-// parked while its key has as many running tasks as it may. It is pushed when it was sent to a
-// worker, and waits again if that rejects it. Then it is running. After an attempt its note is
-// stored (noting), and it is delayed again; or its outcome is stored (ending), and it is gone. A
-// task whose worker is lost becomes delayed too. Cancelled and expired tasks end from any state.
+// A task goes through these states. It is delayed until its time has come, then waiting. If its
+// limit key has as many running tasks as it may, it is parked until it goes. It is pushed when it
+// was sent to a worker, and waits again if that rejects it. Then it is running. After an attempt
+// its note is stored (noting), and it is delayed again; or its outcome is stored (ending), and it
+// is gone. A task whose worker is lost becomes delayed too. Cancelled and expired tasks end from
+// any state.
 //
 // Invariants.
 //   - S1 Nothing is written but under a seal that the stream has shown to be ours and the last.
@@ -51,7 +52,8 @@
 //   - S15 A task that waits for others, or completes a group, is handed out only for ends that a
 //     later scheduler finds too: outcomes that stay, and the record of the group.
 //   - S16 While n fair keys of a kind have tasks that can go, the first task of each is handed out
-//     within 2n tasks of the kind. Among kinds the oldest task decides, whatever its key.
+//     within 2n tasks of the kind. Of those that share a limit key, the first task of each is
+//     handed out within 2n tasks of that. Among kinds the oldest task decides, whatever its key.
 //   - S17 Workers of one host that are lost within the time in which a loss is known count as one
 //     loss: once the second is known, nothing that ran there is suspected or blamed for it, except
 //     for what has lost as many workers as it may be blamed for.

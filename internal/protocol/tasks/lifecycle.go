@@ -36,7 +36,7 @@ type taskPhase uint8
 const (
 	nowhere  taskPhase = iota // not on the books
 	waiting                   // in its class
-	parked                    // due, and kept back by the limit of its key
+	parked                    // in its class, among those that the limit of their key has kept back
 	blocked                   // kept back by tasks that have not ended
 	delayed                   // not due yet
 	starting                  // a worker was chosen, and the note that says so is being stored
@@ -59,7 +59,7 @@ func (p taskPhase) String() string { return phaseNames[p] }
 var moves = [phases][]taskPhase{
 	nowhere:  {waiting, parked, blocked, delayed},
 	waiting:  {starting, pushed, running, parked, delayed, noting, ending, nowhere},
-	parked:   {waiting, running, delayed, noting, ending, nowhere},
+	parked:   {starting, pushed, running, waiting, delayed, noting, ending, nowhere},
 	blocked:  {waiting, parked, delayed, running, ending, nowhere},
 	delayed:  {waiting, parked, running, noting, ending, nowhere},
 	starting: {pushed, noting, ending, nowhere},

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 )
 
 // ceiling is what bounds the tasks of one kind.
@@ -53,24 +51,9 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 }
 
 // limit is the tasks of one limit key. Those above it are parked, where they are in nobody's way.
-//
-// Invariant: while some of a class are parked, those that run, of all classes, and those that were
-// let into that class again are as many as may run. So whenever one of them goes, another one takes
-// its place, and nobody is forgotten; and what cannot go at present (its kind is paused, nobody
-// takes it) holds nobody's place in other classes. A task that waits in a class and never was
-// parked is not counted: it may be parked yet, when its turn comes.
 type limit struct {
 	running int
-	queues  int         // classes in which it has one
-	parked  []*keyQueue // those in which some are parked
-}
-
-// keyQueue is the tasks of one key in one class that are parked, or were, and wait.
-type keyQueue struct {
-	of       *limit
-	admitted int // into the class again
-	parked   queue.Queue[*task]
-	place    int // in of.kept, from 1
+	lines   []*lane // those in which some are parked
 }
 
 // full reports whether no more may run beside those that do.
@@ -85,95 +68,6 @@ func (s *Scheduler) limitOf(key string) *limit {
 	return l
 }
 
-// keyQueueOf is where a task is parked.
-func (s *Scheduler) keyQueueOf(t *task, key string) *keyQueue {
-	n := t.class.keyQueues[key]
-	if n == nil {
-		if t.class.keyQueues == nil {
-			t.class.keyQueues = map[string]*keyQueue{}
-		}
-		n = &keyQueue{of: s.limitOf(key)}
-		n.of.queues++
-		t.class.keyQueues[key] = n
-	}
-	return n
-}
-
-func (s *Scheduler) park(t *task) {
-	s.move(t, parked)
-	s.addParked(t)
-}
-
-func (s *Scheduler) addParked(t *task) {
-	n := s.keyQueueOf(t, t.limit())
-	n.parked.Add(t, t.turn(s))
-	if n.place == 0 {
-		n.of.parked = append(n.of.parked, n)
-		n.place = len(n.of.parked)
-	}
-}
-
-// unpark strikes a key queue in which nobody is parked any more.
-func (n *keyQueue) unpark() {
-	if n.place == 0 || n.parked.Len() > 0 {
-		return
-	}
-	kept := n.of.parked
-	last := len(kept) - 1
-	kept[n.place-1] = kept[last]
-	kept[n.place-1].place = n.place
-	kept[last] = nil
-	n.of.parked, n.place = kept[:last], 0
-}
-
-// admit lets those that were parked into their classes again, as many as there is room for.
-func (s *Scheduler) admit(key string, l *limit) {
-	for i := len(l.parked) - 1; i >= 0; i-- {
-		n := l.parked[i]
-		for n.parked.Len() > 0 {
-			t := n.parked.First()
-			if l.running+n.admitted >= t.keyLimit() {
-				break
-			}
-			n.parked.Remove(t)
-			n.admitted++
-			t.admitted = true
-			s.stand(t)
-			s.wake = s.now
-		}
-		n.unpark()
-	}
-	if l.running == 0 && l.queues == 0 {
-		delete(s.limits, key)
-	}
-}
-
-// leftClass counts a task that was let into its class again and does not wait any more.
-func (s *Scheduler) leftClass(t *task) {
-	if t.admitted {
-		t.admitted = false
-		n := t.class.keyQueues[t.limit()]
-		n.admitted--
-		s.leftKeyQueue(t.class, t.limit(), n)
-	}
-}
-
-func (s *Scheduler) leftParked(t *task) {
-	key := t.limit()
-	n := t.class.keyQueues[key]
-	n.parked.Remove(t)
-	n.unpark()
-	s.leftKeyQueue(t.class, key, n)
-}
-
-func (s *Scheduler) leftKeyQueue(l *queueClass, key string, n *keyQueue) {
-	if n.admitted == 0 && n.parked.Len() == 0 {
-		delete(l.keyQueues, key)
-		n.of.queues--
-	}
-	s.admit(key, n.of)
-}
-
 // occupy counts a task that a worker gets; vacate one that it has no more.
 func (s *Scheduler) occupy(t *task) {
 	if key := t.limit(); key != "" {
@@ -185,7 +79,17 @@ func (s *Scheduler) vacate(t *task) {
 	if key := t.limit(); key != "" {
 		l := s.limitOf(key)
 		l.running--
-		s.admit(key, l)
+		for i := len(l.lines) - 1; i >= 0; i-- {
+			s.tend(l.lines[i])
+		}
+		s.leaveLimit(key, l)
+	}
+}
+
+// leaveLimit forgets the limit of a key of which no task runs and none is parked.
+func (s *Scheduler) leaveLimit(key string, l *limit) {
+	if l.running == 0 && len(l.lines) == 0 {
+		delete(s.limits, key)
 	}
 }
 
@@ -270,11 +174,9 @@ func (s *Scheduler) rebind(name string) {
 	}
 	s.bind(k)
 	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
-		queues := k.classes[key].keyQueues
-		for _, of := range slices.Sorted(maps.Keys(queues)) {
-			if n := queues[of]; n != nil { // one before it may have ended it
-				s.admit(of, n.of)
-			}
+		lines := k.classes[key].parked
+		for _, of := range slices.Sorted(maps.Keys(lines)) {
+			s.tend(lines[of])
 		}
 	}
 	s.wake = s.now

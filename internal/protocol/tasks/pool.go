@@ -93,7 +93,7 @@ func (p *pool) lead(s *Scheduler) {
 		return
 	}
 	for _, l := range p.classes {
-		if l.waiting() == 0 || l.kind.paused {
+		if l.offered == 0 || l.kind.paused {
 			continue
 		}
 		if !p.fill(s) {

@@ -19,6 +19,7 @@ type kind struct {
 	said    Limits      // and its limits, which count where no record says more
 	paused  bool
 	open    int // tasks on the books
+	offered int // those of them that wait, and that no limit key keeps back
 	count   [phases]int32
 	queued  Effect // that one more has come: the same for all of them
 	ceiling        // how many at once, and how often
@@ -32,21 +33,23 @@ type kind struct {
 // queueClass is the queue of tasks that the same workers can run: of one kind, with the same labels
 // and weight. The first one that finds no worker stops those behind it, and nobody else.
 type queueClass struct {
-	key       string
-	kind      *kind
-	labels    map[string]string
-	weight    int
-	group     uint64               // of suspects
-	but       []string             // builds of workers that cannot decode its tasks
-	queue     queue.Queue[*task]   // empty if there is
-	fair      *queue.Fair[*task]   // one whose keys take turns
-	keyQueues map[string]*keyQueue // by limit key: its tasks that are parked, or were
-	open      int                  // tasks that belong to it
-	pool      *pool                // the workers that can run them; nil: not known yet
-	place     int                  // in Scheduler.classes
-	slot      int                  // among the classes of its pool
-	heads     [2]int32             // its places in the queues of the present round
-	order     uint64               // and what decides there among classes of one moment
+	key     string
+	kind    *kind
+	labels  map[string]string
+	weight  int
+	group   uint64               // of suspects
+	but     []string             // builds of workers that cannot decode its tasks
+	common  lane                 // its tasks that are not parked
+	parked  map[string]*lane     // those that are, by limit key
+	byAge   queue.Queue[*lane]   // those lines that it offers, by their oldest tasks,
+	byTurn  queue.Queue[*inTurn] // and where keys take turns, by whose turn it is
+	offered int                  // tasks in those lines
+	open    int                  // tasks that belong to it
+	pool    *pool                // the workers that can run them; nil: not known yet
+	place   int                  // in Scheduler.classes
+	slot    int                  // among the classes of its pool
+	heads   [2]int32             // its places in the queues of the present round
+	order   uint64               // and what decides there among classes of one moment
 }
 
 const (
@@ -75,9 +78,8 @@ func (s *Scheduler) classNamed(k *kind, key string, p *Policy) *queueClass {
 	l := k.classes[key]
 	if l == nil {
 		l = &queueClass{key: key, kind: k, labels: p.Labels, weight: max(p.Weight, 1)}
-		if k.turns != nil {
-			l.fair = queue.NewFair(k.turns)
-		}
+		l.common.in = l
+		l.common.share(k.turns)
 		k.classes[key] = l
 		l.place = len(s.classes)
 		s.classes = append(s.classes, l)
@@ -213,43 +215,15 @@ func (l *queueClass) Place(number uint8) *int32 { return &l.heads[number] }
 // Order decides among classes whose first tasks have one turn: the earlier submission.
 func (l *queueClass) Order() uint64 { return l.order }
 
-// waiting is how many tasks are in the class.
-func (l *queueClass) waiting() int {
-	if l.fair != nil {
-		return l.fair.Len()
-	}
-	return l.queue.Len()
-}
-
-// add puts a task in.
-func (l *queueClass) add(s *Scheduler, t *task) {
-	if l.fair != nil {
-		l.fair.Add(t.fair(), t, t.turn(s))
-	} else {
-		l.queue.Add(t, t.turn(s))
-	}
-}
-
-// remove takes a task out.
-func (l *queueClass) remove(t *task) {
-	if l.fair != nil {
-		l.fair.Remove(t.fair(), t)
-	} else {
-		l.queue.Remove(t)
-	}
-}
-
 // takeTurns has the keys of a kind take turns from now on, as the first of its tasks has one. Those
 // without a key have a turn together.
 func (k *kind) takeTurns(s *Scheduler) {
 	k.turns = queue.NewTurns[*task]()
 	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
 		l := k.classes[key]
-		l.fair = queue.NewFair(k.turns)
-		for l.queue.Len() > 0 {
-			t := l.queue.First()
-			l.queue.Remove(t)
-			l.add(s, t)
+		l.common.takeTurns(s)
+		for _, of := range slices.Sorted(maps.Keys(l.parked)) {
+			l.parked[of].takeTurns(s)
 		}
 	}
 }
@@ -257,16 +231,12 @@ func (k *kind) takeTurns(s *Scheduler) {
 // lead puts a class among those that are handed out from in this round, or at another place if its
 // first task has gone. The class that leads has the task whose turn is first.
 func (s *Scheduler) lead(l *queueClass) {
-	if l.fair == nil {
-		l.order = l.queue.First().Order()
-		s.heads.Put(l, l.queue.Next())
-		return
+	l.order = l.byAge.First().order
+	s.heads.Put(l, l.byAge.Next())
+	if l.kind.turns != nil {
+		_, place := l.inTurn(s)
+		l.kind.heads.Put(l, place)
 	}
-	oldest, at := l.fair.Oldest()
-	l.order = oldest.Order()
-	s.heads.Put(l, at)
-	_, place := l.fair.First()
-	l.kind.heads.Put(l, place)
 }
 
 // strike leaves a class out of the rest of the round.
@@ -277,16 +247,28 @@ func (s *Scheduler) strike(l *queueClass) {
 
 // first is the task of a kind, of which a class leads, whose turn it is: the first one of that
 // class, or where keys take turns, the first one of the key that has its turn, in whatever class.
-func (l *queueClass) first() *task {
-	if l.fair == nil {
-		return l.queue.First()
+func (l *queueClass) first(s *Scheduler) *task {
+	if l.kind.turns == nil {
+		return l.byAge.First().first()
 	}
 	for heads := &l.kind.heads; ; {
 		head := heads.First()
-		t, place := head.fair.First()
+		t, place := head.inTurn(s)
 		if place == heads.Next() {
 			return t
 		}
 		heads.Move(head, place) // the key has gone since, in another class
+	}
+}
+
+// inTurn is the task of a class whose turn it is where keys take turns, and the place of its key.
+func (l *queueClass) inTurn(s *Scheduler) (*task, Instant) {
+	for {
+		n := (*lane)(l.byTurn.First())
+		t, place := n.fair.First()
+		if place == l.byTurn.Next() {
+			return t, place
+		}
+		n.takeTurn(s) // the key has gone since, in another line
 	}
 }

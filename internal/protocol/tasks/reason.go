@@ -45,7 +45,7 @@ func (r *reasons) of(t *task) Reason {
 		return ""
 	}
 	why := r.ofClass(t.class)
-	if t.phase == parked && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
+	if t.line().offered == 0 && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
 		return ReasonKeyLimit
 	}
 	return why
@@ -149,16 +149,16 @@ func (r *reasons) ofKind(k *kind) map[Reason]int {
 	all := map[Reason]int{}
 	if why := r.ofAll(k); why != "" {
 		all[why] = int(k.count[waiting] + k.count[parked])
-	} else if k.count[waiting] > 0 {
+	} else if k.offered > 0 {
 		looked := 0
 		for _, l := range k.classes {
 			if looked++; looked > maxLook {
 				break
 			}
-			all[r.ofClass(l)] += l.waiting()
+			all[r.ofClass(l)] += l.offered
 		}
 	}
-	if n := int(k.count[parked]); n > 0 && r.ofAll(k) == "" {
+	if n := int(k.count[waiting]+k.count[parked]) - k.offered; n > 0 && r.ofAll(k) == "" {
 		all[ReasonKeyLimit] = n
 	}
 	for why, n := range all {

@@ -71,8 +71,8 @@ func TestKeysLeaveNothingBehind(t *testing.T) {
 		t.Errorf("left: %+v, %d tasks", b.s.limits, b.s.tasks.len())
 	}
 	for _, l := range b.s.classes {
-		if len(l.keyQueues) != 0 || l.waiting() != 0 {
-			t.Errorf("left in class %q: %+v", l.key, l.keyQueues)
+		if len(l.parked) != 0 || l.offered != 0 {
+			t.Errorf("left in class %q: %+v", l.key, l.parked)
 		}
 	}
 }

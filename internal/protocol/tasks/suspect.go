@@ -373,19 +373,8 @@ func (s *Scheduler) hold(t *task, x suspicion) {
 	case t.run != nil && t.run.hasSlot: // it gets the class when its worker has it no more
 		s.tried(t.run.worker)
 	case s.keyOf(t) == t.class.key:
-	case t.phase == waiting:
-		t.class.remove(t)
-		s.leftClass(t)
-		s.reclass(t)
-		t.class.add(s, t)
-	case t.phase == parked:
-		s.leftParked(t)
-		s.reclass(t)
-		if s.limits[t.limit()].full(t) {
-			s.addParked(t)
-		} else {
-			s.stand(t)
-		}
+	case t.phase == waiting, t.phase == parked:
+		s.restand(t)
 	default:
 		s.reclass(t)
 	}

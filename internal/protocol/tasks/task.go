@@ -31,7 +31,6 @@ type task struct {
 	phase      taskPhase
 	noted      bool  // it has a note, or may have
 	saved      bool  // it has a checkpoint, or may have
-	admitted   bool  // it was parked for its limit key, and waits in its class again
 	idEnd      uint8 // in text; the tag and the keys follow in this order
 	tagSize    uint8
 	uniqueSize uint8
@@ -187,17 +186,7 @@ func (s *Scheduler) enqueue(t *task) {
 	if len(s.undecoded) > 0 {
 		s.awaitBuild(t)
 	}
-	if key := t.limit(); key != "" && s.limits[key].full(t) {
-		s.park(t)
-		return
-	}
 	s.stand(t)
-}
-
-// stand puts a task into its class.
-func (s *Scheduler) stand(t *task) {
-	s.move(t, waiting)
-	t.class.add(s, t)
 }
 
 // turn is what a task's place in its class is decided by: every step of priority is worth so much
@@ -217,11 +206,10 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 // unqueue takes a task that waits out of its queue.
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
-	case waiting:
-		t.class.remove(t)
-		s.leftClass(t)
-	case parked:
-		s.leftParked(t)
+	case waiting, parked:
+		n := t.line()
+		n.remove(t)
+		s.tend(n)
 	case delayed:
 		s.delayed.Remove(t)
 	}

@@ -17,6 +17,7 @@ type tenants struct {
 	waits map[string][]string // tasks that wait, by tenant, in order
 	gone  map[string]int      // by tenant: tasks that have gone since its first one is the first
 	most  map[string]int      // and how many tenants have waited at once since then
+	keys  map[string]string   // limit keys, by task
 	n     int
 }
 
@@ -24,6 +25,7 @@ func newTenants(t *testing.T, slots int) *tenants {
 	x := &tenants{
 		stage: newStage(0, 0, SchedulerConfig{}), t: t,
 		waits: map[string][]string{}, gone: map[string]int{}, most: map[string]int{},
+		keys: map[string]string{},
 	}
 	m := member(300)
 	m.Slots, m.Labels = slots, map[string]string{"zone": "0"}
@@ -36,6 +38,7 @@ func (x *tenants) submit(tenant string, p Policy, keys Keys) string {
 	x.n++
 	id := fmt.Sprint(tenant, ".", x.n)
 	p.Kind, p.MaxAttempts, keys.Fair = cmp.Or(p.Kind, "k"), 3, strings.TrimPrefix(tenant, "none")
+	x.keys[id] = keys.Limit
 	x.revision++
 	x.now = x.now.Add(time.Second)
 	x.step(&Submitted{ID: id, Revision: x.revision, Policy: &p, Size: 100, Keys: &keys})
@@ -66,8 +69,10 @@ func (x *tenants) round() (ids []string) {
 func (x *tenants) went(id string) {
 	x.t.Helper()
 	tenant, _, _ := strings.Cut(id, ".")
-	for other := range x.waits {
-		x.gone[other]++
+	for other, ids := range x.waits { // it is passed over only by what it could go in place of
+		if slices.ContainsFunc(ids, func(of string) bool { return x.keys[of] == x.keys[id] }) {
+			x.gone[other]++
+		}
 	}
 	if n := x.gone[tenant]; n > 2*x.most[tenant] && tenant != "far" {
 		x.t.Fatalf("%s goes as the %d., beside %d tenants at most", id, n, x.most[tenant])
@@ -84,34 +89,129 @@ func (x *tenants) went(id string) {
 func TestTenantsTakeTurns(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		x := newTenants(t, 1+r.IntN(4))
-		policyOf := func() (p Policy) {
-			if r.IntN(2) == 0 {
-				p.Labels = map[string]string{"zone": "0"}
-			}
-			if r.IntN(2) == 0 {
-				p.Priority = r.IntN(201) - 100
-			}
-			return p
+		newTenants(t, 1+r.IntN(4)).takeTurns(seed, r, func() (Policy, Keys) { return randomPolicy(r), Keys{} })
+	}
+}
+
+// TestTenantsTakeTurnsBehindALimitKey: likewise where all of them have one limit key. Where there
+// are several, those within 2n tasks are the ones of a key that the tenant has too.
+func TestTenantsTakeTurnsBehindALimitKey(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		limits := []string{"l"}
+		if seed%2 == 1 {
+			limits = []string{"", "l", "m"}
 		}
-		for range r.IntN(60) {
-			x.submit("none", policyOf(), Keys{})
+		bound := 1 + r.IntN(3)
+		newTenants(t, 1+r.IntN(4)).takeTurns(seed, r, func() (Policy, Keys) {
+			p := randomPolicy(r)
+			p.KeyLimit = bound
+			return p, Keys{Limit: limits[r.IntN(len(limits))]}
+		})
+	}
+}
+
+func randomPolicy(r *rand.Rand) (p Policy) {
+	if r.IntN(2) == 0 {
+		p.Labels = map[string]string{"zone": "0"}
+	}
+	if r.IntN(2) == 0 {
+		p.Priority = r.IntN(201) - 100
+	}
+	return p
+}
+
+func (x *tenants) takeTurns(seed uint64, r *rand.Rand, task func() (Policy, Keys)) {
+	x.t.Helper()
+	submit := func(tenant string) {
+		p, keys := task()
+		x.submit(tenant, p, keys)
+	}
+	for range r.IntN(60) {
+		submit("none")
+	}
+	if r.IntN(2) == 0 {
+		x.round() // what has no fair key is parked before anything has one
+	}
+	for range 60 {
+		for range r.IntN(5) {
+			submit(fmt.Sprint("t", r.IntN(1+r.IntN(9))))
 		}
-		for range 60 {
-			for range r.IntN(5) {
-				x.submit(fmt.Sprint("t", r.IntN(1+r.IntN(9))), policyOf(), Keys{})
+		if x.round(); x.s.kinds["k"] != nil {
+			if turns := x.s.kinds["k"].turns; turns != nil && turns.Len() != len(x.waits) {
+				x.t.Fatalf("seed %d: %d tenants are on the books, %d wait", seed, turns.Len(), len(x.waits))
 			}
-			if x.round(); x.s.kinds["k"] != nil {
-				if turns := x.s.kinds["k"].turns; turns != nil && turns.Len() != len(x.waits) {
-					t.Fatalf("seed %d: %d tenants are on the books, %d wait", seed, turns.Len(), len(x.waits))
+		}
+	}
+	for len(x.waits) > 0 {
+		if len(x.round()) == 0 {
+			x.t.Fatalf("seed %d: %v do not go", seed, x.waits)
+		}
+	}
+}
+
+// TestTurnsOutliveWhatKeepsTasksBack: whatever has kept the tasks of a kind back, when it lets them
+// go the tenants take turns.
+func TestTurnsOutliveWhatKeepsTasksBack(t *testing.T) {
+	limits := func(l Limits) func(x *tenants) {
+		return func(x *tenants) { x.step(LimitsSeen{Kind: "k", Declared: &l}) }
+	}
+	pause := func(is bool) func(x *tenants) {
+		return func(x *tenants) { x.step(PauseSeen{Kind: "k", Revision: x.revision, Paused: is}) }
+	}
+	for name, c := range map[string]struct {
+		policy   Policy
+		keys     Keys
+		from, to func(x *tenants)
+		want     string
+	}{
+		"a pause":                 {from: pause(true), to: pause(false), want: "abcaaa"},
+		"a pause behind a key":    {keys: Keys{Limit: "l"}, from: pause(true), to: pause(false), want: "abcaaa"},
+		"a concurrency":           {policy: Policy{Concurrency: 1}, want: "abcaaa"},
+		"a concurrency and a key": {policy: Policy{Concurrency: 1, KeyLimit: 2}, keys: Keys{Limit: "l"}, want: "abcaaa"},
+		"a rate":                  {policy: Policy{Rate: 10}, want: "abcaaa"},
+		"a rate and a key":        {policy: Policy{Rate: 10}, keys: Keys{Limit: "l"}, want: "abcaaa"},
+		"a key":                   {keys: Keys{Limit: "l"}, want: "abcaaa"},
+		"a key whose limit is more": {
+			keys: Keys{Limit: "l"}, from: limits(Limits{KeyLimit: 1}), to: limits(Limits{KeyLimit: 4}), want: "abcaaa",
+		},
+		"labels that nobody has": {
+			policy: Policy{Labels: map[string]string{"zone": "1"}}, keys: Keys{Limit: "l"}, want: "abcaaa",
+			to: func(x *tenants) {
+				m := member(400)
+				m.Slots, m.Labels = 1, map[string]string{"zone": "1"}
+				x.step(Members{List: []Member{m}})
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newTenants(t, 9)
+			x.now = x.now.Add(time.Hour) // a rate's first moment is over
+			if c.from != nil {
+				c.from(x)
+			}
+			for range 20 {
+				x.submit("a", c.policy, c.keys)
+			}
+			x.submit("b", c.policy, c.keys)
+			x.submit("c", c.policy, c.keys)
+			if c.from != nil {
+				x.step(Tick{}) // what can be is parked
+			}
+			if c.to != nil {
+				c.to(x)
+			}
+			var row string
+			for range 100 {
+				for _, id := range x.round() {
+					row += id[:1]
 				}
+				x.now = x.now.Add(100 * time.Millisecond)
 			}
-		}
-		for len(x.waits) > 0 {
-			if len(x.round()) == 0 {
-				t.Fatalf("seed %d: %v do not go", seed, x.waits)
+			if len(row) != 22 || row[:6] != c.want {
+				t.Errorf("%s", row)
 			}
-		}
+		})
 	}
 }
 

@@ -85,6 +85,9 @@ func (w *taskWorld) submitAll() {
 		s.keys, s.later = keys, later
 		if s.policy.Kind == fairKind {
 			s.keys = &tasks.Keys{Fair: fmt.Sprint("f", w.rng.IntN(3))}
+			if w.Tasks%2 == 0 {
+				s.keys.Limit = "fair"
+			}
 		}
 		w.ignore(&s)
 		s.fresh = w.Deploys && s.policy == treatments[0].policy && w.chance(0.5)

@@ -1,6 +1,16 @@
 package tasksim
 
-import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+import (
+	"regexp"
+
+	"github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+)
+
+// aghast is beside for what leaves a queue empty that must not be.
+var aghast = mutants.Test{
+	Below: beside.Below, Run: beside.Run, Args: beside.Args,
+	Says: regexp.MustCompile(`--- FAIL: (?P<within>\S+)[^\n]*\n(?s:.*?)panic: (?P<what>[^\n]*)`),
+}
 
 // turning are the rules of keys that take turns.
 var turning = []mutants.Mutant{
@@ -8,7 +18,7 @@ var turning = []mutants.Mutant{
 		{"\t\ts.last++\n\t\tt.place = s.last\n", "\t\ts.last++\n"},
 	}},
 	{Name: "a key that comes is the first", Edits: []mutants.Edit{
-		{"of = &turn[T]{place: f.turns.last}", "of = &turn[T]{}"},
+		{"of = &turn{place: f.turns.last}", "of = &turn{}"},
 	}, By: &beside},
 	{Name: "a class of a kind has turns of its own", Edits: []mutants.Edit{
 		{"\t\tif place == heads.Next() {\n\t\t\treturn t\n\t\t}\n", "\t\tif place >= 0 {\n\t\t\treturn t\n\t\t}\n"},
@@ -27,5 +37,35 @@ var turning = []mutants.Mutant{
 	}, By: &beside},
 	{Name: "a kind whose tasks had no key stays without turns", Edits: []mutants.Edit{
 		{"t.fair() != \"\" && l.kind.turns == nil", "t.fair() != \"\" && l.kind.turns == nil && l.kind.open == 0"},
+	}, By: &beside},
+	{Name: "what is parked for a limit key has turns of its own", Edits: []mutants.Edit{
+		{"\t\tn.share(l.kind.turns)\n", "\t\tif l.kind.turns != nil {\n\t\t\tn.share(queue.NewTurns[*task]())\n\t\t}\n"},
+	}, By: &beside},
+	{Name: "a key that has gone leads what is parked", Edits: []mutants.Edit{
+		{"if place == l.byTurn.Next() {", "if place >= 0 {"},
+	}, By: &beside},
+	{Name: "a key of which a task is parked loses its turn", Edits: []mutants.Edit{
+		{"\t\tturns.Keep(t.fair(), move)\n", "\t\tmove()\n"},
+	}, By: &beside},
+	{Name: "what is parked before a kind has fair keys stays without turns", Edits: []mutants.Edit{
+		{"\t\t\tl.parked[of].takeTurns(s)\n", "\t\t\t_ = l.parked[of]\n"},
+	}, By: &aghast},
+	{Name: "a line that a kind had before fair keys is offered at no turn", Edits: []mutants.Edit{
+		{"\t\tn.add(s, t)\n\t}\n\ts.tend(n)\n", "\t\tn.add(s, t)\n\t}\n"},
+	}, By: &aghast},
+	{Name: "of one tenant what was submitted first goes first", Edits: []mutants.Edit{
+		{"n.turn = uint64(t.turn(s)) ^ 1<<63", "n.turn = t.Order()"},
+	}, By: &beside},
+	{Name: "what a limit key lets go is ahead of its class", Edits: []mutants.Edit{
+		{"l.byAge.Put(n, n.queue.Next())", "l.byAge.Put(n, 0)"},
+	}, By: &beside},
+	{Name: "what a limit key lets go waits for another event", Edits: []mutants.Edit{
+		{"if before == 0 && n.of != nil {", "if before < 0 {"},
+	}, By: &beside},
+	{Name: "what a limit key lets go is said to wait for it", Edits: []mutants.Edit{
+		{"if t.line().offered == 0 && (why", "if t.phase == parked && (why"},
+	}, By: &beside},
+	{Name: "a key is remembered when what was parked last has gone", Edits: []mutants.Edit{
+		{"\ts.leaveLimit(n.key, n.of)\n", ""},
 	}, By: &beside},
 }

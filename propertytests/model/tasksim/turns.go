@@ -7,7 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// fairKind is the kind whose keys take turns. Its tasks have no other keys.
+// fairKind is the kind whose keys take turns. In every other world all its tasks share one limit
+// key. They have no others.
 const fairKind = "fair"
 
 // turn is how long a fair key waits for its own.

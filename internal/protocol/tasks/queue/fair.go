@@ -15,26 +15,33 @@ import (
 //
 // The items of a key are in one Fair or in several, which share the turns.
 type Turns[T Item] struct {
-	keys map[string]*turn[T]
-	last record.Instant // the last place in the line that was given
+	keys  map[string]*turn
+	lines map[lineID[T]]*line[T] // a key may have items in very many
+	last  record.Instant         // the last place in the line that was given
 }
 
 // turn is one key.
-type turn[T Item] struct {
+type turn struct {
 	place record.Instant // in the line
-	lines []*line[T]
+	items int
 }
 
 // line is the items of one key in one Fair.
 type line[T Item] struct {
-	of     *turn[T]
-	in     *Fair[T]
+	of     *turn
 	items  Queue[T]
 	places [2]int32
 }
 
+type lineID[T Item] struct {
+	key string
+	in  *Fair[T]
+}
+
 // NewTurns returns the turns of no key.
-func NewTurns[T Item]() *Turns[T] { return &Turns[T]{keys: map[string]*turn[T]{}} }
+func NewTurns[T Item]() *Turns[T] {
+	return &Turns[T]{keys: map[string]*turn{}, lines: map[lineID[T]]*line[T]{}}
+}
 
 // Len is how many keys have items.
 func (s *Turns[T]) Len() int { return len(s.keys) }
@@ -48,10 +55,7 @@ type Count struct {
 // Most are the keys with the most items, n at most, and those of one number by name.
 func (s *Turns[T]) Most(n int) (top []Count) {
 	for key, t := range s.keys {
-		c := Count{Key: key}
-		for _, l := range t.lines {
-			c.Items += l.items.Len()
-		}
+		c := Count{key, t.items}
 		at, _ := slices.BinarySearchFunc(top, c, func(a, b Count) int {
 			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Key, b.Key))
 		})
@@ -69,6 +73,14 @@ func (s *Turns[T]) Went(key string) {
 		s.last++
 		t.place = s.last
 	}
+}
+
+// Keep has a key keep its place while move takes an item of it from one Fair to another.
+func (s *Turns[T]) Keep(key string, move func()) {
+	t := s.keys[key]
+	t.items++
+	move()
+	t.items--
 }
 
 // Fair is a queue whose items belong to keys that take turns. Items of one key go in the order of a
@@ -92,21 +104,22 @@ func (f *Fair[T]) Len() int { return f.length }
 
 // Add puts an item of a key in, with the moment of its turn among those of the key.
 func (f *Fair[T]) Add(key string, t T, at record.Instant) {
-	of := f.turns.keys[key]
-	if of == nil {
-		f.turns.last++
-		of = &turn[T]{place: f.turns.last}
-		f.turns.keys[key] = of
-	}
-	l := of.line(f)
+	l := f.turns.lines[lineID[T]{key, f}]
 	if l == nil {
-		l = &line[T]{of: of, in: f}
-		of.lines = append(of.lines, l)
+		of := f.turns.keys[key]
+		if of == nil {
+			f.turns.last++
+			of = &turn{place: f.turns.last}
+			f.turns.keys[key] = of
+		}
+		l = &line[T]{of: of}
+		f.turns.lines[lineID[T]{key, f}] = l
 	}
 	l.items.Add(t, at)
+	l.of.items++
 	f.length++
 	if l.items.Len() == 1 {
-		f.lines.Add(l, of.place)
+		f.lines.Add(l, l.of.place)
 	}
 	if l.items.First() == t {
 		f.ages.Put(l, at)
@@ -118,8 +131,8 @@ func (f *Fair[T]) Remove(key string, t T) {
 	if *t.Place(0) == 0 {
 		return
 	}
-	of := f.turns.keys[key]
-	l := of.line(f)
+	l := f.turns.lines[lineID[T]{key, f}]
+	l.of.items--
 	f.length--
 	if l.items.Len() > 1 {
 		l.items.Remove(t)
@@ -129,7 +142,8 @@ func (f *Fair[T]) Remove(key string, t T) {
 	f.ages.Remove(l)
 	f.lines.Remove(l)
 	l.items.Remove(t)
-	if of.lines = slices.DeleteFunc(of.lines, func(x *line[T]) bool { return x == l }); len(of.lines) == 0 {
+	delete(f.turns.lines, lineID[T]{key, f})
+	if l.of.items == 0 {
 		delete(f.turns.keys, key)
 	}
 }
@@ -149,15 +163,6 @@ func (f *Fair[T]) First() (t T, place record.Instant) {
 // Oldest is the item that a Queue would have first, and the moment of its turn there.
 func (f *Fair[T]) Oldest() (t T, at record.Instant) {
 	return f.ages.First().items.First(), f.ages.Next()
-}
-
-func (t *turn[T]) line(f *Fair[T]) *line[T] {
-	for _, l := range t.lines {
-		if l.in == f {
-			return l
-		}
-	}
-	return nil
 }
 
 // Order is that of its first item; no two keys have the same turn.
