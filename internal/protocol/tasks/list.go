@@ -35,8 +35,8 @@ func (s *Scheduler) List(now Instant, cursor uint64, f Filter, limit int) (page 
 	return page, next
 }
 
-// cursor is a place in our table, below the epoch in which our term began: every scheduler has its
-// tasks in other places.
+// cursor is a place in our table, below the last 32 bits of the epoch in which our term began.
+// Every scheduler has its tasks in other places, and two in a row hardly share these bits.
 func (s *Scheduler) cursor(at int) uint64 { return s.cfg.Epoch<<32 | uint64(at) }
 
 // placeOf is where List continues. A cursor of another scheduler says nothing about our table.
