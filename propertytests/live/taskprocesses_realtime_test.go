@@ -68,6 +68,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 	for range n {
 		more(submitters)
 		name := c.leader(a)
+		c.underWay(name)
 		c.kill(name)
 		c.start(name)
 		more(submitters)
@@ -81,6 +82,7 @@ func TestRealtimeTaskProcesses(t *testing.T) {
 			break
 		}
 	}
+	c.resumed()
 	close(over)
 	submitting.Wait()
 	for _, err := range failed {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/propertytests/live/tasks"
 )
 
@@ -105,4 +106,41 @@ func readDiary(t *testing.T, a *tasks.Arena, s *taskStart) (p pages) {
 		a.Ledger.Add(*r)
 	}
 	return p
+}
+
+// underWay waits until a process has saved a checkpoint of a long way. If it is killed then, the
+// next attempt continues from there.
+func (c *taskChildren) underWay(name string) {
+	c.t.Helper()
+	natstest.Eventually(c.t, name+" has saved a long way", patience, func() (ok bool, seen string) {
+		text := c.running[name].diary(c.t)
+		return strings.Contains(text, "\nsaved "+longName), text
+	})
+}
+
+// resumed waits until an attempt has begun with a checkpoint. That may take a while: the tasks that
+// a process was killed with run alone at first.
+func (c *taskChildren) resumed() {
+	c.t.Helper()
+	natstest.Eventually(c.t, "an attempt begins with a checkpoint", patience, func() (ok bool, seen string) {
+		for _, s := range c.starts {
+			for line := range strings.Lines(s.diary(c.t)) {
+				word := strings.Fields(line)
+				if len(word) == 7 && word[0] == "begin" && word[5] != "0" {
+					return true, line
+				}
+			}
+		}
+		return false, "none"
+	})
+}
+
+// diary is what the process has written down until now.
+func (s *taskStart) diary(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(s.path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(data)
 }
