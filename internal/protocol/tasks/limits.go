@@ -53,7 +53,7 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 // limit is the tasks of one limit key. Those above it are parked, where they are in nobody's way.
 type limit struct {
 	running int
-	lines   []*lane // those in which some are parked
+	lanes   []*lane // those in which some are parked
 }
 
 // full reports whether no more may run beside those that do.
@@ -79,8 +79,8 @@ func (s *Scheduler) vacate(t *task) {
 	if key := t.limit(); key != "" {
 		l := s.limitOf(key)
 		l.running--
-		for i := len(l.lines) - 1; i >= 0; i-- {
-			s.tend(l.lines[i])
+		for i := len(l.lanes) - 1; i >= 0; i-- {
+			s.tend(l.lanes[i])
 		}
 		s.leaveLimit(key, l)
 	}
@@ -88,7 +88,7 @@ func (s *Scheduler) vacate(t *task) {
 
 // leaveLimit forgets the limit of a key of which no task runs and none is parked.
 func (s *Scheduler) leaveLimit(key string, l *limit) {
-	if l.running == 0 && len(l.lines) == 0 {
+	if l.running == 0 && len(l.lanes) == 0 {
 		delete(s.limits, key)
 	}
 }
@@ -174,9 +174,9 @@ func (s *Scheduler) rebind(name string) {
 	}
 	s.bind(k)
 	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
-		lines := k.classes[key].parked
-		for _, of := range slices.Sorted(maps.Keys(lines)) {
-			s.tend(lines[of])
+		lanes := k.classes[key].parked
+		for _, of := range slices.Sorted(maps.Keys(lanes)) {
+			s.tend(lanes[of])
 		}
 	}
 	s.wake = s.now

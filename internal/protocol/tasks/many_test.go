@@ -36,8 +36,8 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 	for _, p := range g.s.pools.list {
 		p.lead(g.s)
 	}
-	if lanes := g.s.heads.Len(); lanes > 0 {
-		t.Errorf("%d lanes are looked at in each round", lanes)
+	if classes := g.s.heads.Len(); classes > 0 {
+		t.Errorf("%d classes are looked at in each round", classes)
 	}
 	g.submit("plain", policy)
 	if got := handedOut(g.step(Tick{})); len(got) != 1 {
@@ -57,7 +57,7 @@ func TestManyLanesThatNobodyTakes(t *testing.T) {
 		}
 	}
 	if len(g.s.classes) > maxClasses || g.s.tasks.len() != 1 {
-		t.Errorf("%d lanes and %d tasks are left", len(g.s.classes), g.s.tasks.len())
+		t.Errorf("%d classes and %d tasks are left", len(g.s.classes), g.s.tasks.len())
 	}
 	for i, l := range g.s.classes {
 		if l.place != i || i < g.s.pooled && (l.pool == nil || l.pool.classes[l.slot] != l) {

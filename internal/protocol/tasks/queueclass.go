@@ -41,9 +41,9 @@ type queueClass struct {
 	but     []string             // builds of workers that cannot decode its tasks
 	common  lane                 // its tasks that are not parked
 	parked  map[string]*lane     // those that are, by limit key
-	byAge   queue.Queue[*lane]   // those lines that it offers, by their oldest tasks,
+	byAge   queue.Queue[*lane]   // those lanes that it offers, by their oldest tasks,
 	byTurn  queue.Queue[*inTurn] // and where keys take turns, by whose turn it is
-	offered int                  // tasks in those lines
+	offered int                  // tasks in those lanes
 	open    int                  // tasks that belong to it
 	pool    *pool                // the workers that can run them; nil: not known yet
 	place   int                  // in Scheduler.classes
@@ -269,6 +269,6 @@ func (l *queueClass) inTurn(s *Scheduler) (*task, Instant) {
 		if place == l.byTurn.Next() {
 			return t, place
 		}
-		n.takeTurn(s) // the key has gone since, in another line
+		n.takeTurn(s) // the key has gone since, in another lane
 	}
 }

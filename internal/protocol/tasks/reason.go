@@ -45,7 +45,7 @@ func (r *reasons) of(t *task) Reason {
 		return ""
 	}
 	why := r.ofClass(t.class)
-	if t.line().offered == 0 && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
+	if t.lane().offered == 0 && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
 		return ReasonKeyLimit
 	}
 	return why

@@ -207,7 +207,7 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
 	case waiting, parked:
-		n := t.line()
+		n := t.lane()
 		n.remove(t)
 		s.tend(n)
 	case delayed:

@@ -50,7 +50,7 @@ var turning = []mutants.Mutant{
 	{Name: "what is parked before a kind has fair keys stays without turns", Edits: []mutants.Edit{
 		{"\t\t\tl.parked[of].takeTurns(s)\n", "\t\t\t_ = l.parked[of]\n"},
 	}, By: &aghast},
-	{Name: "a line that a kind had before fair keys is offered at no turn", Edits: []mutants.Edit{
+	{Name: "a lane that a kind had before fair keys is offered at no turn", Edits: []mutants.Edit{
 		{"\t\tn.add(s, t)\n\t}\n\ts.tend(n)\n", "\t\tn.add(s, t)\n\t}\n"},
 	}, By: &aghast},
 	{Name: "of one tenant what was submitted first goes first", Edits: []mutants.Edit{
@@ -63,7 +63,7 @@ var turning = []mutants.Mutant{
 		{"if before == 0 && n.of != nil {", "if before < 0 {"},
 	}, By: &beside},
 	{Name: "what a limit key lets go is said to wait for it", Edits: []mutants.Edit{
-		{"if t.line().offered == 0 && (why", "if t.phase == parked && (why"},
+		{"if t.lane().offered == 0 && (why", "if t.phase == parked && (why"},
 	}, By: &beside},
 	{Name: "a key is remembered when what was parked last has gone", Edits: []mutants.Edit{
 		{"\ts.leaveLimit(n.key, n.of)\n", ""},

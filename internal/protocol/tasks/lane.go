@@ -4,11 +4,11 @@ import "github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 
 // lane is tasks of one class that wait together: those that are not parked, or those that are
 // parked for one limit key. It is a queue of the same rule in either case. A class offers the
-// first tasks of all its lines, but not of one whose limit key is full.
+// first tasks of all its lanes, but not of one whose limit key is full.
 //
-// Invariant: a line that is not offered is empty, or as many tasks of its limit key run as its
-// first task allows. So whenever one of them goes, all lines of the key are looked at, and nobody
-// is forgotten. Of the lines of a key that are offered each may go first. So a task that cannot go
+// Invariant: a lane that is not offered is empty, or as many tasks of its limit key run as its
+// first task allows. So whenever one of them goes, all lanes of the key are looked at, and nobody
+// is forgotten. Of the lanes of a key that are offered each may go first. So a task that cannot go
 // at present (its kind is paused, nobody takes it) holds nobody's place.
 type lane struct {
 	in      *queueClass
@@ -17,13 +17,13 @@ type lane struct {
 	queue   queue.Queue[*task] // empty if there is
 	fair    *queue.Fair[*task] // one whose keys take turns
 	offered int                // of its tasks: all or none
-	place   int                // in of.lines
+	place   int                // in of.lanes
 	heads   [2]int32           // its places in the queues of its class
 	order   uint64             // what decides there among oldest tasks of one moment,
 	turn    uint64             // and among the first ones of one key
 }
 
-// inTurn is a line in the queue of those whose keys take turns.
+// inTurn is a lane in the queue of those whose keys take turns.
 type inTurn lane
 
 func (n *lane) Order() uint64      { return n.order }
@@ -32,14 +32,14 @@ func (n *lane) Place(uint8) *int32 { return &n.heads[0] }
 func (n *inTurn) Order() uint64      { return n.turn }
 func (n *inTurn) Place(uint8) *int32 { return &n.heads[1] }
 
-// share has the line take part in the turns of its kind, if its keys take turns.
+// share has the lane take part in the turns of its kind, if its keys take turns.
 func (n *lane) share(turns *queue.Turns[*task]) {
 	if turns != nil {
 		n.fair = queue.NewFair(turns)
 	}
 }
 
-// len is how many tasks are in the line.
+// len is how many tasks are in the lane.
 func (n *lane) len() int {
 	if n.fair != nil {
 		return n.fair.Len()
@@ -47,7 +47,7 @@ func (n *lane) len() int {
 	return n.queue.Len()
 }
 
-// first is the task whose turn it is, of a line that is not empty.
+// first is the task whose turn it is, of a lane that is not empty.
 func (n *lane) first() *task {
 	if n.fair != nil {
 		t, _ := n.fair.First()
@@ -72,7 +72,7 @@ func (n *lane) remove(t *task) {
 	}
 }
 
-// takeTurns has the keys of the line take turns from now on.
+// takeTurns has the keys of the lane take turns from now on.
 func (n *lane) takeTurns(s *Scheduler) {
 	n.share(n.in.kind.turns)
 	for n.queue.Len() > 0 {
@@ -83,18 +83,18 @@ func (n *lane) takeTurns(s *Scheduler) {
 	s.tend(n)
 }
 
-// takeTurn gives the line its place among those of its class, by whose turn it is.
+// takeTurn gives the lane its place among those of its class, by whose turn it is.
 func (n *lane) takeTurn(s *Scheduler) {
 	t, place := n.fair.First()
 	n.turn = uint64(t.turn(s)) ^ 1<<63 // in the order of signed numbers
 	n.in.byTurn.Put((*inTurn)(n), place)
 }
 
-// tend offers a line in which something has changed, or does not offer it any more.
+// tend offers a lane in which something has changed, or does not offer it any more.
 func (s *Scheduler) tend(n *lane) {
 	l, before, now := n.in, n.offered, n.len()
 	if now == 0 && n.of != nil {
-		s.leaveLine(n)
+		s.leaveLane(n)
 	} else if now > 0 && n.of.full(n.first()) {
 		now = 0
 	}
@@ -120,7 +120,7 @@ func (s *Scheduler) tend(n *lane) {
 	n.takeTurn(s)
 }
 
-// parkedFor is the line of a class for a limit key.
+// parkedFor is the lane of a class for a limit key.
 func (s *Scheduler) parkedFor(l *queueClass, key string) *lane {
 	n := l.parked[key]
 	if n == nil {
@@ -129,26 +129,26 @@ func (s *Scheduler) parkedFor(l *queueClass, key string) *lane {
 		}
 		n = &lane{in: l, of: s.limitOf(key), key: key}
 		n.share(l.kind.turns)
-		n.of.lines = append(n.of.lines, n)
-		n.place = len(n.of.lines) - 1
+		n.of.lanes = append(n.of.lanes, n)
+		n.place = len(n.of.lanes) - 1
 		l.parked[key] = n
 	}
 	return n
 }
 
-// leaveLine strikes a line in which nobody is parked any more.
-func (s *Scheduler) leaveLine(n *lane) {
+// leaveLane strikes a lane in which nobody is parked any more.
+func (s *Scheduler) leaveLane(n *lane) {
 	delete(n.in.parked, n.key)
-	kept := n.of.lines
+	kept := n.of.lanes
 	last := len(kept) - 1
 	kept[n.place] = kept[last]
 	kept[n.place].place = n.place
 	kept[last] = nil
-	n.of.lines = kept[:last]
+	n.of.lanes = kept[:last]
 	s.leaveLimit(n.key, n.of)
 }
 
-// stand puts a task that waits into its line: it is parked while its limit key is full.
+// stand puts a task that waits into its lane: it is parked while its limit key is full.
 func (s *Scheduler) stand(t *task) {
 	n, phase := &t.class.common, waiting
 	if key := t.limit(); key != "" && s.limits[key].full(t) {
@@ -164,13 +164,13 @@ func (s *Scheduler) stand(t *task) {
 // park sets a task aside whose turn it is, and whose limit key is full.
 func (s *Scheduler) park(t *task) {
 	if t.phase == parked {
-		s.tend(t.line()) // it is behind the key already
+		s.tend(t.lane()) // it is behind the key already
 	} else {
 		s.restand(t)
 	}
 }
 
-// restand puts a task that waits into the line that it belongs to now. Its key keeps its turn.
+// restand puts a task that waits into the lane that it belongs to now. Its key keeps its turn.
 func (s *Scheduler) restand(t *task) {
 	move := func() {
 		s.unqueue(t)
@@ -184,8 +184,8 @@ func (s *Scheduler) restand(t *task) {
 	}
 }
 
-// line is the one that a task stands in.
-func (t *task) line() *lane {
+// lane is the one that a task stands in.
+func (t *task) lane() *lane {
 	if t.phase == parked {
 		return t.class.parked[t.limit()]
 	}
