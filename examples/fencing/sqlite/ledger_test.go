@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/electiontest"
 	"github.com/rolemanager/rolemanager/fencing"
 )
 
@@ -60,6 +62,28 @@ func TestFence(t *testing.T) {
 	expect(t, "the later leader", later.put(ctx, "total", 3), nil)
 	expect(t, "a new row", later.put(ctx, "other", 3), nil)
 	expect(t, "the same term again", opened(t, db, 57).put(ctx, "total", 4), nil)
+}
+
+// TestLossDuringAWrite: the leader loses the role when its statement is already under way. So the
+// end of its context comes too late, and the fence alone refuses the statement.
+func TestLossDuringAWrite(t *testing.T) {
+	db := database(t, filepath.Join(t.TempDir(), "ledger.db"))
+	ctx, first, end := electiontest.NewTerm(t, "billing")
+	l, err := open(ctx, db, first.Token())
+	if err != nil {
+		t.Fatal(err)
+	}
+	underWay := context.WithoutCancel(ctx) // for a statement that nobody can call back
+
+	end(election.ErrSessionLost)
+	expect(t, "a statement that was not sent yet", l.put(ctx, "total", 1), context.Canceled)
+	ctx, second, _ := electiontest.NewTerm(t, "billing") // its epoch is higher
+	next, err := open(ctx, db, second.Token())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "a statement that arrives late", l.put(underWay, "total", 2), errStale)
+	expect(t, "the next leader", next.put(ctx, "total", 3), nil)
 }
 
 // TestWindowBeforeTheFirstWrite: the fence of a row alone refuses a former leader only when the
