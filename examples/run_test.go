@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestPrograms runs every small example as its comment says, each against a server of its own.
 func TestPrograms(t *testing.T) {
 	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards", "ordered-consumers",
-		"control-manager", "cron", "datacenters")
+		"control-manager", "cron")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
@@ -24,7 +25,11 @@ func TestPrograms(t *testing.T) {
 	t.Run("ordered-consumers", func(t *testing.T) { t.Parallel(); testOrdered(t, dir+"ordered-consumers") })
 	t.Run("control-manager", func(t *testing.T) { t.Parallel(); testControl(t, dir+"control-manager") })
 	t.Run("cron", func(t *testing.T) { t.Parallel(); testCron(t, dir+"cron") })
-	t.Run("datacenters", func(t *testing.T) { t.Parallel(); testSites(t, dir+"datacenters") })
+	t.Run("datacenters", func(t *testing.T) {
+		thorough.Only(t, "its story takes 20 s")
+		t.Parallel()
+		testSites(t, programs(t, "datacenters")+"datacenters")
+	})
 	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
 }
 

@@ -18,6 +18,7 @@ type place struct {
 	root    string // of the module
 	own     string // the folder of the suite, from the root
 	sources tree   // the files that its mutants may change
+	tests   testTrees
 }
 
 // kill wants the test to fail of a mutant.

@@ -49,7 +49,7 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := place{root, ".", sources}
+	p := place{root: root, own: ".", sources: sources}
 	test := Test{
 		Run: "TestRule$", Args: []string{"-test.timeout", "2s"},
 		Says: regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>(?s:.*)3)`),

@@ -25,7 +25,7 @@ type Suite struct {
 
 // Fit wants the text of each edit to be there once, each mutant to compile, its test to be in one
 // package, and its death to be on record for these texts and this test. Deaths may be of earlier
-// sources, since every change of the module would else undo all of them. Fit logs how many are.
+// sources, since every change of the module would else undo all of them: AgeOf counts these.
 func (s Suite) Fit(t *testing.T) {
 	p, err := s.place()
 	if err != nil {
@@ -64,11 +64,6 @@ func (s Suite) Fit(t *testing.T) {
 			t.Errorf("%s has mutant %q, which is no longer in the list", s.Record, name)
 		}
 	}
-	age, err := AgeOf(p.root, s.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s: %d of %d deaths are of earlier sources", s.Record, len(age.Older), age.Rows)
 }
 
 // changeAll applies each mutant to the sources, and returns why that fails or does not compile.
@@ -112,7 +107,7 @@ func (s Suite) place() (p place, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.own = filepath.ToSlash(own)
+	p.own, p.tests = filepath.ToSlash(own), testTrees{}
 	p.sources, err = below(p.root, s.Below, false)
 	return p, err
 }

@@ -34,7 +34,7 @@ func (k Test) packages(p place) ([]string, error) {
 	if folders == nil {
 		folders = []string{p.own}
 	}
-	tests, err := below(p.root, folders, true)
+	tests, err := p.tests.below(p.root, folders)
 	if err != nil {
 		return nil, fmt.Errorf("test %s: %w", k.Run, err)
 	}

@@ -52,6 +52,22 @@ func below(root string, folders []string, tests bool) (tree, error) {
 	return found, nil
 }
 
+// testTrees are the test files below some folders of one module, each of which is read once. Nil
+// keeps none.
+type testTrees map[string]tree
+
+func (known testTrees) below(root string, folders []string) (tree, error) {
+	key := strings.Join(folders, "\n")
+	if found := known[key]; found != nil {
+		return found, nil
+	}
+	found, err := below(root, folders, true)
+	if err == nil && known != nil {
+		known[key] = found
+	}
+	return found, err
+}
+
 // apart reports whether the go command leaves a folder out, or has it in another module.
 func apart(folder string) bool {
 	base := filepath.Base(folder)
