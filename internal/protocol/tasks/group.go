@@ -24,6 +24,7 @@ type group struct {
 	deadline Instant // of the completion, which has an earlier one as long as members are missing
 	stands   bool    // the record that stands tells the ends of all members
 	written  Instant // when it was, by the stream's clock; 0: not known
+	due      Instant // when it is written again at the earliest, unless it is whole; 0: at the next look
 	write    *write  // of its record, nil: none is under way
 }
 
@@ -31,12 +32,20 @@ type group struct {
 // after a multiple of that.
 const rewriteTally = 24 * time.Hour
 
+// firstTally is the part of TallyEvery after which an open group is recorded for the first time.
+// Most small groups are complete before, and need one record.
+const firstTally = 10
+
 // beginGroup makes a completion wait for its members, which are submitted after it.
 func (s *Scheduler) beginGroup(t *task, size int) {
 	s.groups[t.id()] = &group{tally: groups.NewTally(size), size: size, deadline: t.deadline}
 	s.expiring.Remove(t)
 	t.deadline = min(t.deadline, t.stored.Add(s.cfg.Unclosed))
 	s.expiring.Add(t, t.deadline)
+	soon := s.now.Add(s.cfg.TallyEvery / firstTally)
+	if s.tallyAt <= s.now || soon < s.tallyAt {
+		s.tallyAt = soon // nobody finds the group before it is recorded
+	}
 }
 
 // endGroup forgets the group of a completion that leaves the books. Its record says all that there
@@ -122,7 +131,7 @@ func (s *Scheduler) sendTally(w *write) {
 // tallied continues after the record of a group is stored.
 func (s *Scheduler) tallied(w *write) {
 	g := s.groups[w.id]
-	g.write, g.written = nil, s.clock.Now
+	g.write, g.written, g.due = nil, s.clock.Now, s.now.Add(s.cfg.TallyEvery)
 	g.stands = g.stands || w.whole
 	s.judgeGroup(w.id)
 }
@@ -155,7 +164,8 @@ func (s *Scheduler) tidyGroups() {
 	}
 }
 
-// tendGroups records now and then what has become of members.
+// tendGroups records now and then what has become of members: a second after the submission of a
+// group, and every ten seconds then.
 func (s *Scheduler) tendGroups() {
 	if !s.settled || s.now < s.tallyAt || len(s.groups) == 0 {
 		return
@@ -163,8 +173,12 @@ func (s *Scheduler) tendGroups() {
 	s.tallyAt = s.now.Add(s.cfg.TallyEvery)
 	var due []string
 	for completion, g := range s.groups {
-		if g.tally.Fresh() || s.clock.Now.Sub(g.written) >= rewriteTally {
+		fresh := g.tally.Fresh()
+		switch {
+		case fresh && s.now >= g.due || s.clock.Now.Sub(g.written) >= rewriteTally:
 			due = append(due, completion)
+		case fresh:
+			s.tallyAt = min(s.tallyAt, g.due)
 		}
 	}
 	slices.Sort(due)
