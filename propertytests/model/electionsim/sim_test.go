@@ -11,14 +11,23 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rolemanager/rolemanager/internal/natstest/race"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 var (
-	schedules = flag.Int("sim.schedules", 300,
+	schedules = flag.Int("sim.schedules", asked(),
 		"how many schedules to play; a third as many lose writes, as many are of an adopted bucket, and a tenth have claims "+
 			"that go together")
 	first = flag.Uint64("sim.seed", 1, "the first seed of the wild ones")
 )
+
+// asked is how many schedules are played unless somebody says how many.
+func asked() int {
+	if thorough.Asked() {
+		return 300
+	}
+	return 150
+}
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(2000) // a few megabytes live at a time: to look through them less often saves a fifth
