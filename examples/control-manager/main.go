@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -125,7 +126,8 @@ func drained(o assign.Overview) bool {
 	return false
 }
 
-// transfer hands the role to another manager, without a gap that anybody waits for.
+// transfer hands the role to another manager, without a gap that anybody waits for. One that is
+// busy declines, and the next one is asked.
 func (p *plane) transfer(ctx context.Context, nc *nats.Conn) error {
 	observer, err := election.Observe(ctx, nc, role)
 	if err != nil {
@@ -133,19 +135,24 @@ func (p *plane) transfer(ctx context.Context, nc *nats.Conn) error {
 	}
 	defer observer.Close()
 	info, _ := observer.Role(role)
+	declined := errors.New("no other candidate")
 	for _, to := range info.Candidates {
 		if to.Instance == info.Leader {
 			continue
 		}
 		began := time.Now()
-		if err := observer.Transfer(ctx, role, to.Instance, info.Epoch); err != nil {
+		err := observer.Transfer(ctx, role, to.Instance, info.Epoch)
+		if errors.Is(err, election.ErrDeclined) {
+			declined = fmt.Errorf("%s: %w", to.Instance, err)
+			continue
+		} else if err != nil {
 			return err
 		}
-		_, err := p.await(ctx, func(o assign.Overview) bool { return o.Scheduler == to.Instance })
+		_, err = p.await(ctx, func(o assign.Overview) bool { return o.Scheduler == to.Instance })
 		fmt.Printf("transferred control to %s in %v\n", to.Instance, time.Since(began).Round(time.Millisecond))
 		return err
 	}
-	return fmt.Errorf("nobody to transfer %s to", role)
+	return fmt.Errorf("nobody to transfer %s to: %w", role, declined)
 }
 
 // killLeader kills the manager that leads, and waits until another one hands out work.
