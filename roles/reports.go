@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
@@ -109,9 +112,14 @@ func (r *reports) fault(doing string, err error) {
 	}
 }
 
+// mayAsk is asked only to say where a missing bucket could be. A session that needs the answer
+// returns the refusal.
+const mayAsk = `"$JS.API.INFO"`
+
 // complaint logs an error that the server or nats.go reports about the manager's own connection.
+// A user that may not ask mayAsk has no fault: beside the error about the bucket it would mislead.
 func (r *reports) complaint(err error) {
-	if r.log == nil {
+	if r.log == nil || errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), mayAsk) {
 		return
 	}
 	l := at(slog.LevelWarn, "NATS reported an error", failure(err))

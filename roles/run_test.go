@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -183,6 +184,44 @@ func TestMissingBucket(t *testing.T) {
 		}
 		t.Log(err)
 	})
+}
+
+// TestMissingBucketWithoutTheQuestion: a user that may not ask which JetStream domain answers gets
+// the error about the bucket alone if the answer would only explain it. If it decides whether a
+// bucket is created, Run names the subject.
+func TestMissingBucketWithoutTheQuestion(t *testing.T) {
+	const complaint = "NATS reported an error"
+	for _, c := range []struct {
+		denied string
+		create bool
+		want   error
+		logged bool
+	}{
+		{"$JS.API.INFO", false, election.ErrBucketNotFound, false},
+		{"$JS.API.INFO", true, election.ErrPermission, false},
+		{"$JS.API.STREAM.INFO.KV_roles", false, election.ErrPermission, true},
+	} {
+		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+			a := start(t, s, "a", one(newWork().role("r")), func(cfg *roles.Config) {
+				cfg.NATSOptions = append(cfg.NATSOptions, nats.UserInfo("a", "x"))
+				cfg.BucketAutoCreate = c.create
+			})
+			err := a.result()
+			if !errors.Is(err, c.want) || c.want == election.ErrPermission && !strings.Contains(err.Error(), c.denied) {
+				t.Errorf("%s, create %v: Run returned %v", c.denied, c.create, err)
+			}
+			synctest.Wait() // the handler of the connection runs apart
+			if n := a.logs.FilterMessageSnippet(complaint).Len(); (n > 0) != c.logged {
+				t.Errorf("%s, create %v: complaints %d: %v", c.denied, c.create, n, a.logs.All())
+			}
+		}, func(o *natsrun.Options) {
+			o.Configure = func(so *server.Options) {
+				so.Users = []*server.User{{Username: "a", Password: "x", Permissions: &server.Permissions{
+					Publish: &server.SubjectPermission{Deny: []string{c.denied}},
+				}}}
+			}
+		})
+	}
 }
 
 func TestBucketDeletion(t *testing.T) {
