@@ -51,9 +51,10 @@
 //     takes anything, or after so many attempts as it has.
 //   - S15 A task that waits for others, or completes a group, is handed out only for ends that a
 //     later scheduler finds too: outcomes that stay, and the record of the group.
-//   - S16 While n fair keys of a kind have tasks that can go, the first task of each is handed out
-//     within 2n tasks of the kind. Of those that share a limit key, the first task of each is
-//     handed out within 2n tasks of that. Among kinds the oldest task decides, whatever its key.
+//   - S16 While the fair keys of a kind that have tasks which can go have shares of n together, the
+//     first task of each is handed out within 2n tasks of the kind. Of those that share a limit
+//     key, the first task of each is handed out within 2n tasks of that. A key has one share where
+//     nothing else is said. Among kinds the oldest task decides, whatever its key.
 //   - S17 Workers of one host that are lost within the time in which a loss is known count as one
 //     loss: once the second is known, nothing that ran there is suspected or blamed for it, except
 //     for what has lost as many workers as it may be blamed for.

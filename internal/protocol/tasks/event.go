@@ -94,13 +94,15 @@ type (
 		Paused   bool
 	}
 
-	// LimitsSeen is the record of a kind's limits: what is declared, and what overrides that, until a
-	// time by the stream's clock (zero: until another record says so). Gone that it was removed.
+	// LimitsSeen is the record of a kind's limits: what is declared, with the shares of fair keys, and
+	// what overrides that, until a time by the stream's clock (zero: until another record says so).
+	// Gone that it was removed. Nobody may change the shares any more.
 	LimitsSeen struct {
 		Kind     string
 		Revision uint64
 		Stored   time.Time
 		Declared *Limits
+		Shares   map[string]int
 		Override *Override
 		Until    time.Time
 		Gone     bool

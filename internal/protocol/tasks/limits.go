@@ -109,6 +109,7 @@ type Override struct {
 	Concurrency *int
 	Rate        *float64
 	KeyLimit    *int
+	Shares      map[string]int
 }
 
 // Over are limits with the override in their place.
@@ -131,6 +132,7 @@ func (o *Override) Over(l Limits) Limits {
 // bounds is the record of a kind's limits.
 type bounds struct {
 	declared *Limits
+	shares   map[string]int // likewise
 	override *Override
 	until    Instant // of the override, by the stream's clock
 }
@@ -142,7 +144,7 @@ func (e LimitsSeen) apply(s *Scheduler) {
 	if e.Gone {
 		delete(s.bounds, e.Kind)
 	} else {
-		b := bounds{e.Declared, e.Override, never}
+		b := bounds{e.Declared, e.Shares, e.Override, never}
 		if !e.Until.IsZero() {
 			b.until = s.clock.Instant(e.Until)
 		}
@@ -164,6 +166,12 @@ func (s *Scheduler) bind(k *kind) {
 		k.newRate(l.Rate, s.now)
 	}
 	k.Concurrency, k.KeyLimit = l.Concurrency, l.KeyLimit
+	if k.shares = b.shares; b.override != nil && b.override.Shares != nil {
+		k.shares = b.override.Shares
+	}
+	if k.turns != nil {
+		k.turns.Shares = k.shares
+	}
 }
 
 // rebind is bind after the record has changed: tasks may be parked for a limit that is higher now.

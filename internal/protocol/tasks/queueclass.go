@@ -24,8 +24,9 @@ type kind struct {
 	queued  Effect // that one more has come: the same for all of them
 	ceiling        // how many at once, and how often
 
-	turns *queue.Turns[*task]      // its fair keys take turns; nil: no task has had one
-	heads queue.Queue[*queueClass] // then, of the present round: its classes, by whose turn it is
+	turns  *queue.Turns[*task]      // its fair keys take turns; nil: no task has had one
+	shares map[string]int           // of those keys, as its record says
+	heads  queue.Queue[*queueClass] // then, of the present round: its classes, by whose turn it is
 
 	keyBound bool // the key limit is that of a record, whatever a submission says
 }
@@ -219,6 +220,7 @@ func (l *queueClass) Order() uint64 { return l.order }
 // without a key have a turn together.
 func (k *kind) takeTurns(s *Scheduler) {
 	k.turns = queue.NewTurns[*task]()
+	k.turns.Shares = k.shares
 	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
 		l := k.classes[key]
 		l.common.takeTurns(s)

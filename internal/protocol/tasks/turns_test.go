@@ -16,16 +16,18 @@ type tenants struct {
 	t     *testing.T
 	waits map[string][]string // tasks that wait, by tenant, in order
 	gone  map[string]int      // by tenant: tasks that have gone since its first one is the first
-	most  map[string]int      // and how many tenants have waited at once since then
+	most  map[string]int      // and the shares of the tenants that have waited at once since then
 	keys  map[string]string   // limit keys, by task
 	n     int
+
+	shares map[string]int // by tenant, the largest that each has had
 }
 
 func newTenants(t *testing.T, slots int) *tenants {
 	x := &tenants{
 		stage: newStage(0, 0, SchedulerConfig{}), t: t,
 		waits: map[string][]string{}, gone: map[string]int{}, most: map[string]int{},
-		keys: map[string]string{},
+		keys: map[string]string{}, shares: map[string]int{},
 	}
 	m := member(300)
 	m.Slots, m.Labels = slots, map[string]string{"zone": "0"}
@@ -52,7 +54,7 @@ func (x *tenants) submit(tenant string, p Policy, keys Keys) string {
 func (x *tenants) round() (ids []string) {
 	x.t.Helper()
 	for tenant := range x.waits {
-		x.most[tenant] = max(x.most[tenant], len(x.waits))
+		x.most[tenant] = max(x.most[tenant], x.together())
 	}
 	x.finish()
 	for _, p := range x.pushed {
@@ -66,6 +68,26 @@ func (x *tenants) round() (ids []string) {
 	return ids
 }
 
+// share stores a record of limits with shares.
+func (x *tenants) share(declared, override map[string]int) {
+	e := LimitsSeen{Kind: "k", Declared: &Limits{}, Shares: declared}
+	if override != nil {
+		e.Override, declared = &Override{Shares: override}, override
+	}
+	x.step(e)
+	for tenant, n := range declared {
+		x.shares[tenant] = max(x.shares[tenant], n)
+	}
+}
+
+// together are the shares of the tenants that wait.
+func (x *tenants) together() (n int) {
+	for tenant := range x.waits {
+		n += max(x.shares[tenant], 1)
+	}
+	return n
+}
+
 func (x *tenants) went(id string) {
 	x.t.Helper()
 	tenant, _, _ := strings.Cut(id, ".")
@@ -75,9 +97,9 @@ func (x *tenants) went(id string) {
 		}
 	}
 	if n := x.gone[tenant]; n > 2*x.most[tenant] && tenant != "far" {
-		x.t.Fatalf("%s goes as the %d., beside %d tenants at most", id, n, x.most[tenant])
+		x.t.Fatalf("%s goes as the %d., beside shares of %d at most", id, n, x.most[tenant])
 	}
-	x.gone[tenant], x.most[tenant] = 0, len(x.waits)
+	x.gone[tenant], x.most[tenant] = 0, x.together()
 	x.waits[tenant] = slices.DeleteFunc(x.waits[tenant], func(other string) bool { return other == id })
 	if len(x.waits[tenant]) == 0 {
 		delete(x.waits, tenant)
@@ -147,6 +169,114 @@ func (x *tenants) takeTurns(seed uint64, r *rand.Rand, task func() (Policy, Keys
 		if len(x.round()) == 0 {
 			x.t.Fatalf("seed %d: %v do not go", seed, x.waits)
 		}
+	}
+}
+
+// TestTenantsTakeTurnsByShares: likewise, with n the shares of the tenants that wait, also behind
+// limit keys, and while an operator changes them.
+func TestTenantsTakeTurnsByShares(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		x := newTenants(t, 1+r.IntN(4))
+		draw := func() map[string]int {
+			shares := map[string]int{}
+			for n := range r.IntN(9) {
+				shares[fmt.Sprint("t", n)] = 1 + r.IntN(5)
+			}
+			return shares
+		}
+		declared := draw()
+		x.share(declared, nil)
+		limits := []string{"", "l"}[:1+seed%2]
+		x.takeTurns(seed, r, func() (Policy, Keys) {
+			if seed%4 > 1 && r.IntN(20) == 0 {
+				x.share(declared, [](map[string]int){nil, draw()}[r.IntN(2)])
+			}
+			return randomPolicy(r), Keys{Limit: limits[r.IntN(len(limits))]}
+		})
+	}
+}
+
+// TestSharesOfTenants: those of the record count from when it is read, before any task or between
+// two; an override counts in their place, all of them, until it ends; and without a record each
+// tenant has one. They outlive the tasks of the kind.
+func TestSharesOfTenants(t *testing.T) {
+	x := newTenants(t, 1)
+	served := func(want string) {
+		t.Helper()
+		row := ""
+		for range want {
+			for _, id := range x.round() {
+				row += id[:1]
+			}
+		}
+		if row != want {
+			t.Errorf("%s, and not %s", row, want)
+		}
+	}
+	x.share(map[string]int{"a": 3, "b": 2}, nil)
+	submit := func(n int) {
+		for _, tenant := range []string{"a", "b", "c"} {
+			for range n {
+				x.submit(tenant, Policy{}, Keys{})
+			}
+		}
+	}
+	submit(30)
+	served("aaabbcaaabbc")
+	x.step(LimitsSeen{Kind: "k", Override: &Override{Concurrency: ptr(1)}, Shares: map[string]int{"a": 3, "b": 2}})
+	served("aaabbc")
+	x.share(map[string]int{"a": 3, "b": 2}, map[string]int{"c": 2})
+	served("abccabcc")
+	x.share(map[string]int{"a": 3, "b": 2}, map[string]int{})
+	served("abcabc")
+	x.share(map[string]int{"a": 2}, nil)
+	served("aabcaabc")
+	x.step(LimitsSeen{Kind: "k", Gone: true})
+	served("abcabc")
+	stored := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	x.step(SealSeen{Revision: 3, Epoch: 100, Ours: true, Stored: stored})
+	x.step(LimitsSeen{
+		Kind: "k", Declared: &Limits{}, Shares: map[string]int{"b": 2}, Override: &Override{Shares: map[string]int{"a": 2}},
+		Until: stored.Add(time.Minute),
+	})
+	served("aabc")
+	x.now = x.now.Add(2 * time.Minute)
+	served("abbcabbc")
+}
+
+// TestATenantThatCannotGoKeepsItsTurn: it has what is left of it when it can go, and no more.
+func TestATenantThatCannotGoKeepsItsTurn(t *testing.T) {
+	x := newTenants(t, 1)
+	x.share(map[string]int{"f": 3}, nil)
+	for range 9 {
+		x.submit("f", Policy{Labels: map[string]string{"zone": "1"}}, Keys{})
+	}
+	for _, tenant := range []string{"a", "b"} {
+		for range 9 {
+			x.submit(tenant, Policy{}, Keys{})
+		}
+	}
+	x.shares["f"] = 100 // it cannot go
+	zone := func(label string) {
+		m := member(300)
+		m.Slots, m.Labels = 1, map[string]string{"zone": label}
+		x.step(Members{List: []Member{m}})
+	}
+	row := ""
+	for _, c := range []struct {
+		zone  string
+		tasks int
+	}{{"1", 2}, {"0", 6}, {"1", 6}} {
+		zone(c.zone)
+		for range c.tasks {
+			for _, id := range x.round() {
+				row += id[:1]
+			}
+		}
+	}
+	if row != "ffabababfabfff" {
+		t.Error(row)
 	}
 }
 

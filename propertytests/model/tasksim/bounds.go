@@ -13,6 +13,7 @@ type limitsOf struct {
 	declared *declaredLimits
 	override *tasks.Limits
 	until    time.Duration // of the override, by the stream's clock; 0: until it is taken back
+	sharesOf               // of the kind whose keys take turns
 }
 
 // declaredLimits is what a program has declared.
@@ -66,7 +67,7 @@ func (w *taskWorld) declare() {
 	if w.chance(0.3) {
 		d.limits.Concurrency = 5
 	}
-	w.rebind(func(x limitsOf) (limitsOf, bool) {
+	w.rebind(limited, func(x limitsOf) (limitsOf, bool) {
 		switch d.rule().Beside(x.declared.rule()) {
 		case tasks.Replaced:
 			x.declared = &d
@@ -82,7 +83,7 @@ func (w *taskWorld) override() {
 	o := tasks.Limits{Concurrency: 1 + w.rng.IntN(5), KeyLimit: 1 + w.rng.IntN(keyLimit)}
 	until := w.store.clock() + w.upTo(10*w.Lease)
 	back := w.chance(0.3)
-	w.rebind(func(x limitsOf) (limitsOf, bool) {
+	w.rebind(limited, func(x limitsOf) (limitsOf, bool) {
 		switch x.override, x.until = &o, until; {
 		case back:
 			x.override, x.until = nil, 0
@@ -93,17 +94,17 @@ func (w *taskWorld) override() {
 	})
 }
 
-// rebind changes the record over the revision that was read, which may be an old one. The write may
+// rebind changes a record over the revision that was read, which may be an old one. The write may
 // be lost, and it may come late.
-func (w *taskWorld) rebind(change func(limitsOf) (limitsOf, bool)) {
-	read := w.store.last[limited]
-	x, _ := w.store.record(limited).(limitsOf)
+func (w *taskWorld) rebind(at string, change func(limitsOf) (limitsOf, bool)) {
+	read := w.store.last[at]
+	x, _ := w.store.record(at).(limitsOf)
 	x, changed := change(x)
 	if !changed {
 		return
 	}
 	w.request(func() (record.Outcome, bool) {
-		o, _ := w.store.write(put{limited, x, limited, read})
+		o, _ := w.store.write(put{at, x, at, read})
 		return o, true
 	}, func(bool) {})
 }

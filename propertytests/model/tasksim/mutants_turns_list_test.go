@@ -15,8 +15,29 @@ var aghast = mutants.Test{
 // turning are the rules of keys that take turns.
 var turning = []mutants.Mutant{
 	{Name: "a key that has gone is not the last", Edits: []mutants.Edit{
-		{"\t\ts.last++\n\t\tt.place = s.last\n", "\t\ts.last++\n"},
+		{"t.place, t.gone = s.last, 0", "t.gone = 0"},
 	}},
+	{Name: "a key goes once whatever its share", Edits: []mutants.Edit{
+		{"int(t.gone) >= s.Shares[key]", "t.gone > 0"},
+	}, By: &beside},
+	{Name: "a key has its share once", Edits: []mutants.Edit{
+		{"t.place, t.gone = s.last, 0", "t.place = s.last"},
+	}, By: &beside},
+	{Name: "a key of several shares goes once more", Edits: []mutants.Edit{
+		{"int(t.gone) >= s.Shares[key]", "int(t.gone) > s.Shares[key]"},
+	}, By: &beside},
+	{Name: "shares that change count in the next term", Edits: []mutants.Edit{
+		{"\tif k.turns != nil {\n\t\tk.turns.Shares = k.shares\n\t}\n", ""},
+	}, By: &beside},
+	{Name: "shares from before the first fair key are forgotten", Edits: []mutants.Edit{
+		{"\tk.turns.Shares = k.shares\n\tfor", "\tfor"},
+	}, By: &beside},
+	{Name: "no override of shares counts", Edits: []mutants.Edit{
+		{"\t\tk.shares = b.override.Shares\n", ""},
+	}, By: &beside},
+	{Name: "an override of another limit takes shares back", Edits: []mutants.Edit{
+		{"; b.override != nil && b.override.Shares != nil {", "; b.override != nil {"},
+	}, By: &beside},
 	{Name: "a key that comes is the first", Edits: []mutants.Edit{
 		{"of = &turn{place: f.turns.last}", "of = &turn{}"},
 	}, By: &beside},

@@ -101,6 +101,9 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		if o := x.override; o != nil {
 			seen.Override = &tasks.Override{Concurrency: &o.Concurrency, KeyLimit: &o.KeyLimit}
 		}
+		if seen.Shares = x.shares; x.instead != nil {
+			seen.Override = &tasks.Override{Shares: x.instead}
+		}
 		if x.until != 0 {
 			seen.Until = l.w.wall(x.until)
 		}

@@ -61,6 +61,7 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.AtRest = s.Seed%5 < 2
 	s.Batches = s.Seed%4 < 2
 	s.Deaf = s.Seed%7 < 3
+	s.Sharing = s.Seed%17 < 8
 	if s.Seed%11 == 0 {
 		s.Rewrites = 10 * time.Millisecond
 	}

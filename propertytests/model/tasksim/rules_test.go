@@ -40,6 +40,7 @@ var rules = []struct{ counter, what string }{
 	{"Skipped", "tasks that were skipped"},
 	{"Stayed", "outcomes that were made to stay"},
 	{"Turns", "turns of fair keys"},
+	{"Shares", "turns beside one with a share of several"},
 	{"Fenced", "schedulers that the seal has refused"},
 	{"Ahead", "outcomes written again ahead of a reading"},
 	{"Resealed", "seals for what a reading has missed"},

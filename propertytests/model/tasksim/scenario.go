@@ -32,6 +32,7 @@ type Scenario struct {
 	Unstorable float64       // share of results, and of checkpoints, that the stream never takes
 	Versions   bool          // some processes are old, and cannot read some submissions and definitions
 	Bounded    bool          // the limits of a kind stand in a record, and submissions say anything
+	Sharing    bool          // fair keys have shares, which an operator changes
 	Deploys    bool          // some processes are of an earlier build, and cannot decode some inputs
 	Skewed     bool          // processes have clocks of their own
 	Steps      time.Duration // of the stream's clock, between two, on average; 0: none
@@ -123,9 +124,11 @@ type Counts struct {
 	// records of groups
 	Tallies int
 	// hand-outs of the kind whose keys take turns while others waited
-	Turns   int
-	Effects int
-	Seconds int // of virtual time
+	Turns int
+	// likewise while a key among them had a share of several, and records of shares
+	Shares, Reshared int
+	Effects          int
+	Seconds          int // of virtual time
 }
 
 // Add adds up.

@@ -144,6 +144,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
 		"outcomes that were made to stay": c.Stayed,
 		"batches":                         c.Together, "batches that were halved": c.Halved,
+		"records of shares": c.Reshared, "turns beside one with a share of several": c.Shares,
 		"completions of groups": c.Groups, "groups that were given up": c.GivenUp,
 	} {
 		if n < schedules/enough {

@@ -1,6 +1,7 @@
 package tasksim
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -13,9 +14,9 @@ const fairKind = "fair"
 
 // turn is how long a fair key waits for its own.
 type turn struct {
-	first  string          // its first task that waits
-	beside map[string]bool // keys that have waited, or gone, meanwhile
-	passed int             // tasks of the kind that have gone meanwhile
+	first  string         // its first task that waits
+	beside map[string]int // keys that have waited, or gone, meanwhile, and the largest share of each
+	passed int            // tasks of the kind that have gone meanwhile
 }
 
 // fairKeyOf is the fair key of a submission.
@@ -39,8 +40,9 @@ func (l *lead) checkTurns(instance string, handed *tasks.TaskInfo) {
 	}
 }
 
-// late checks after a step: with n keys waiting the first task of each goes within 2n tasks of the
-// kind. A step sends all that it has chosen in frames, and their order is not that of the choice.
+// late checks after a step: while the keys that wait have shares of n together the first task of
+// each goes within 2n tasks of the kind. A step sends all that it has chosen in frames, and their
+// order is not that of the choice.
 func (l *lead) late() {
 	went := l.model.went
 	if len(went) == 0 {
@@ -64,21 +66,29 @@ func (l *lead) late() {
 	for _, k := range slices.Sorted(maps.Keys(firsts)) {
 		t := l.model.turns[k]
 		if t == nil || t.first != firsts[k] {
-			t = &turn{first: firsts[k], beside: map[string]bool{}}
+			t = &turn{first: firsts[k], beside: map[string]int{}}
 			l.model.turns[k] = t
 		}
+		share := l.model.limits[fairKind].share
 		for _, key := range went {
-			t.beside[key] = true
+			t.beside[key] = max(t.beside[key], share(key))
 		}
 		for other := range firsts {
-			t.beside[other] = true
+			t.beside[other] = max(t.beside[other], share(other))
 		}
 		if slices.Contains(went, k) {
 			continue
 		}
+		together := 0
+		for _, n := range t.beside {
+			together += n
+		}
 		l.w.Turns += len(went)
-		if t.passed += len(went); t.passed > 2*len(t.beside) {
-			l.w.fail("%s of key %q waits while %d tasks of %d keys go", t.first, k, t.passed, len(t.beside))
+		if together > len(t.beside) {
+			l.w.Shares += len(went)
+		}
+		if t.passed += len(went); t.passed > 2*together {
+			l.w.fail("%s of key %q waits while %d tasks of keys with shares of %d go", t.first, k, t.passed, together)
 		}
 	}
 }
@@ -88,4 +98,36 @@ func (l *lead) turned(id string) {
 	if s, ok := l.w.store.record("q." + id).(submission); ok {
 		delete(l.model.turns, fairKeyOf(s.keys))
 	}
+}
+
+// sharesOf are the shares of fair keys: those that a program declares, and those that count instead
+// while an operator says so.
+type sharesOf struct{ shares, instead map[string]int }
+
+func (x sharesOf) share(key string) int {
+	if x.instead != nil {
+		return max(x.instead[key], 1)
+	}
+	return max(x.shares[key], 1)
+}
+
+// shareOut keeps shares of fair keys in the record of their kind, which an operator overrides, and
+// restores.
+func (w *taskWorld) shareOut() {
+	if !w.Sharing || w.calm {
+		return
+	}
+	instead := map[string]int{}
+	for n := range w.rng.IntN(3) {
+		instead[fmt.Sprint("f", n)] = 1 + w.rng.IntN(4)
+	}
+	if w.chance(0.3) {
+		instead = nil
+	}
+	w.rebind("l."+fairKind, func(x limitsOf) (limitsOf, bool) {
+		x.sharesOf = sharesOf{map[string]int{"f0": 3}, instead}
+		w.Reshared++
+		return x, true
+	})
+	w.after(w.upTo(5*w.Lease), w.shareOut)
 }

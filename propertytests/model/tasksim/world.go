@@ -56,6 +56,7 @@ func Run(s Scenario) (Counts, error) {
 	}
 	w.after(200*time.Millisecond, w.govern)
 	w.bind()
+	w.shareOut()
 	w.submitAll()
 	w.recur()
 	w.steer()

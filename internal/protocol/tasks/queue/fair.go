@@ -7,14 +7,19 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// Turns are keys that take turns: each stands in one line, goes with one item when it is the first,
-// and is the last then. A key that comes is the last, too. So while n keys have items that can go,
-// the first item of each goes within n items. A key whose items cannot go keeps its place: it goes
-// once when they can, and is the last then. A key without items is forgotten, and gains nothing
-// when it comes again.
+// Turns are keys that take turns: each stands in one line, goes with as many items as its share
+// when it is the first, and is the last then. A key that comes is the last, too. So while the keys
+// that have items which can go have shares of n together, the first item of each goes within n
+// items. A key whose items cannot go keeps its place, and what is left of its turn: it has that
+// when they can, and is the last then. A key without items is forgotten, and gains nothing when it
+// comes again.
 //
 // The items of a key are in one Fair or in several, which share the turns.
 type Turns[T Item] struct {
+	// Shares are those of the keys, 1 for one that is not there. New ones count at once, and nobody
+	// loses its place. A key that has gone as often as its new share says, or more, goes once more.
+	Shares map[string]int
+
 	keys  map[string]*turn
 	lines map[lineID[T]]*line[T] // a key may have items in very many
 	last  record.Instant         // the last place in the line that was given
@@ -23,7 +28,8 @@ type Turns[T Item] struct {
 // turn is one key.
 type turn struct {
 	place record.Instant // in the line
-	items int
+	items int32
+	gone  int32 // of them, in the present turn
 }
 
 // line is the items of one key in one Fair.
@@ -55,7 +61,7 @@ type Count struct {
 // Most are the keys with the most items, n at most, and those of one number by name.
 func (s *Turns[T]) Most(n int) (top []Count) {
 	for key, t := range s.keys {
-		c := Count{key, t.items}
+		c := Count{key, int(t.items)}
 		at, _ := slices.BinarySearchFunc(top, c, func(a, b Count) int {
 			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Key, b.Key))
 		})
@@ -67,11 +73,15 @@ func (s *Turns[T]) Most(n int) (top []Count) {
 	return top
 }
 
-// Went ends the turn of a key, if it has items.
+// Went notes that an item of a key goes, if it has one, which ends its turn if that was its share.
 func (s *Turns[T]) Went(key string) {
-	if t := s.keys[key]; t != nil {
+	t := s.keys[key]
+	if t == nil {
+		return
+	}
+	if t.gone++; int(t.gone) >= s.Shares[key] {
 		s.last++
-		t.place = s.last
+		t.place, t.gone = s.last, 0
 	}
 }
 

@@ -81,6 +81,51 @@ func TestKeysTakeTurns(t *testing.T) {
 	}
 }
 
+// TestSharesOfKeys: a key goes as often as its share says before it is the last. New shares count
+// at once, and nobody loses its place. A key that comes again has a whole turn, and nothing more.
+func TestSharesOfKeys(t *testing.T) {
+	turns := NewTurns[*keyed]()
+	turns.Shares = map[string]int{"a": 3, "b": 2, "nobody": 9}
+	f := NewFair(turns)
+	for _, key := range []string{"a", "b", "c"} {
+		add(f, key, 0, 100)
+	}
+	served := func(n int) (keys string) {
+		for range n {
+			keys += serve(f)[:1]
+		}
+		return keys
+	}
+	for _, c := range []struct {
+		what, want string
+		shares     map[string]int
+	}{
+		{"two rounds", "aaabbcaaabbc", turns.Shares},
+		{"a part of a turn", "aa", turns.Shares},
+		{"less than it has gone: once more", "abbbbcab", map[string]int{"a": 1, "b": 4}},
+		{"more, in the middle of a turn", "bbbbc", map[string]int{"b": 5}},
+		{"none", "abcabc", nil},
+		{"more for one that waits", "abccca", map[string]int{"c": 3}},
+	} {
+		turns.Shares = c.shares
+		if got := served(len(c.want)); got != c.want {
+			t.Errorf("%s: %s, and not %s", c.what, got, c.want)
+		}
+	}
+	turns.Shares = map[string]int{"x": 3}
+	add(f, "x", 0, 2)
+	if got := served(5); got != "bcaxx" {
+		t.Errorf("one that comes: %s", got)
+	}
+	if turns.Len() != 3 {
+		t.Fatalf("%d keys", turns.Len())
+	}
+	add(f, "x", 2, 9)
+	if got := served(9); got != "bcaxxxbca" {
+		t.Errorf("it comes again with one of its turn left: %s", got)
+	}
+}
+
 // TestAKeyThatComesIsTheLast: one that submits a new item whenever its last one has gone does not
 // go more often than others.
 func TestAKeyThatComesIsTheLast(t *testing.T) {
@@ -133,16 +178,34 @@ func placeOf(g *Fair[*keyed]) record.Instant {
 	return place
 }
 
+// passing is what goes while a key waits for its turn.
+type passing struct {
+	items  int            // that have gone since an item of the key went, or the key came
+	most   int            // shares of the keys that had items at once
+	beside map[string]int // keys that have had items, and the largest share of each
+}
+
 // TestWithinOneRound: whatever comes and goes, the first item of each of n keys goes within n
-// items, and a key without items leaves nothing behind.
+// items, or as many as their shares are together, also while these change. A key without items
+// leaves nothing behind.
 func TestWithinOneRound(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		turns := NewTurns[*keyed]()
 		fairs := []*Fair[*keyed]{NewFair(turns), NewFair(turns)}
 		var in []*keyed
-		serial, waits := uint64(0), map[string]int{} // by key: how many have gone since it went, or came
-		most, open := map[string]int{}, map[string]int{}
+		serial, waits, open := uint64(0), map[string]*passing{}, map[string]int{}
+		equal, changing := seed%3 == 0, seed%3 == 2
+		share := func(key string) int { return max(turns.Shares[key], 1) }
+		draw := func() {
+			turns.Shares = map[string]int{}
+			for n := range r.IntN(20) {
+				turns.Shares[fmt.Sprint("k", n)] = 1 + r.IntN(5)
+			}
+		}
+		if !equal {
+			draw()
+		}
 		at := func(p *keyed) *Fair[*keyed] { return fairs[p.order%2] }
 		gone := func(p *keyed) {
 			for i, x := range in {
@@ -164,7 +227,7 @@ func TestWithinOneRound(t *testing.T) {
 				p := &keyed{name: fmt.Sprint("k", r.IntN(1+r.IntN(20)), ".", serial), order: serial, due: record.Instant(r.IntN(9))}
 				key := p.key()
 				if open[key]++; open[key] == 1 {
-					waits[key], most[key] = 0, 0
+					waits[key] = &passing{beside: map[string]int{}}
 				}
 				at(p).Add(key, p, p.due)
 				in = append(in, p)
@@ -186,17 +249,34 @@ func TestWithinOneRound(t *testing.T) {
 				}
 				turns.Went(p.key())
 				at(p).Remove(p.key(), p)
-				for key := range waits {
-					waits[key]++
+				for _, w := range waits {
+					w.items++
 				}
-				if key := p.key(); waits[key] > most[key] {
-					t.Fatalf("seed %d: %s goes as the %d., beside %d keys at most", seed, p.name, waits[key], most[key])
+				w, within := waits[p.key()], 0
+				for _, n := range w.beside {
+					within += n
 				}
-				waits[p.key()], most[p.key()] = 0, 0
+				if !changing {
+					within = w.most
+				}
+				if w.items > within {
+					t.Fatalf("seed %d: %s goes as the %d., and not within %d", seed, p.name, w.items, within)
+				}
+				*w = passing{beside: map[string]int{}}
 				gone(p)
 			}
+			if changing && r.IntN(9) == 0 {
+				draw()
+			}
+			together := 0
 			for key := range open {
-				most[key] = max(most[key], len(open))
+				together += share(key)
+			}
+			for _, w := range waits {
+				w.most = max(w.most, together)
+				for key := range open {
+					w.beside[key] = max(w.beside[key], share(key))
+				}
 			}
 			for i, f := range fairs {
 				var oldest *keyed
