@@ -33,6 +33,18 @@ type Assigner struct {
 	absence absence // of a scheduler
 }
 
+// lease is the part of an election.Host that this package uses, see bridge.LeaseOf.
+type lease interface {
+	scheduler.Host
+	worker.Host
+}
+
+// hosting is the present lease, for Lead.
+type hosting struct {
+	ctx context.Context
+	h   lease
+}
+
 // New attaches an assigner to a session. The assigner begins with the session's lease and ends with
 // the session. It works as soon as it has handlers, and hands tasks out when the leader of cfg.Role
 // calls [Assigner.Lead]. A session has one assigner of a namespace. Errors: every fault of cfg, a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +68,147 @@ func TestTenantsTakeTurns(t *testing.T) {
 			if i >= 8 && tenant != "big" {
 				t.Errorf("%s goes as the %d. of %v", tenant, i, row)
 			}
+		}
+	})
+}
+
+// TestSharesOfTenants: what a program declares counts, and what an operator says in its place, also
+// under the next leader, until it is restored. The shares are those that are read back.
+func TestSharesOfTenants(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		k := assign.NewKind[mail, string]("mail", assign.Concurrency(1),
+			assign.FairBy(func(m mail) string { return m.Tenant }),
+			assign.FairShares(map[string]int{"a": 3, "": 2}))
+		c := New(t, s)
+		if err := assign.PauseKind(t.Context(), c, "mail", "until all have come"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		row := ""
+		handles := func(a *assign.Assigner) {
+			if err := assign.Handle(a, k, func(_ context.Context, task *assign.Task[mail]) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				row += (task.Input.Tenant + "-")[:1]
+				return "", nil
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+		nodes := []*node{newNode(t, s, "a", handles), newNode(t, s, "b", handles)}
+		first := leader(t, nodes...)
+		served := func(want string) {
+			t.Helper()
+			mu.Lock()
+			row = ""
+			mu.Unlock()
+			var all []*assign.Pending[string]
+			for _, tenant := range []string{"a", "b", ""} {
+				for range 3 {
+					p, err := assign.Submit(t.Context(), c, k, mail{Tenant: tenant})
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, p)
+				}
+			}
+			if err := assign.ResumeKind(t.Context(), c, "mail"); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range all {
+				if _, err := p.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mu.Lock()
+			got := row
+			mu.Unlock()
+			if got != want {
+				t.Errorf("%s, and not %s", got, want)
+			}
+			if err := assign.PauseKind(t.Context(), c, "mail", "until all have come"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // virtual: the scheduler has read it
+		}
+		limits := func(counts, declared, override map[string]int) {
+			t.Helper()
+			l, err := assign.GetLimits(t.Context(), c, "mail")
+			if err != nil || l.Declared == nil || !maps.Equal(l.Declared.Shares, declared) || !maps.Equal(l.Shares, counts) ||
+				(l.Override != nil) != (override != nil) || override != nil && !maps.Equal(l.Override.Shares, override) {
+				t.Errorf("%+v %+v %+v, %v", l, l.Declared, l.Override, err)
+			}
+		}
+		natstest.Eventually(t, "a declaration", time.Minute, func() (bool, string) {
+			l, err := assign.GetLimits(t.Context(), c, "mail")
+			return err == nil && l.Declared != nil, fmt.Sprint(l, err)
+		})
+		declared := map[string]int{"a": 3, "": 2}
+		limits(declared, declared, nil)
+		served("aaab--b-b")
+		instead := map[string]int{"b": 2}
+		if err := assign.OverrideLimits(t.Context(), c, "mail", assign.LimitsOverride{Shares: instead}); err != nil {
+			t.Fatal(err)
+		}
+		limits(instead, declared, instead)
+		served("abb-ab-a-")
+		first.link.Cut()
+		for _, n := range nodes {
+			if n != first {
+				leader(t, n)
+			}
+		}
+		served("abb-ab-a-")
+		first.link.Heal()
+		none := map[string]int{}
+		if err := assign.OverrideLimits(t.Context(), c, "mail", assign.LimitsOverride{Shares: none}); err != nil {
+			t.Fatal(err)
+		}
+		limits(none, declared, none)
+		served("ab-ab-ab-")
+		if err := assign.RestoreLimits(t.Context(), c, "mail"); err != nil {
+			t.Fatal(err)
+		}
+		limits(declared, declared, nil)
+		served("aaab--b-b")
+	})
+}
+
+// TestSharesThatCannotBe: of keys that cannot be, too small or large, too many, or of a kind whose
+// keys take no turns. A kind as it is declared needs no FairBy.
+func TestSharesThatCannotBe(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		fair := assign.FairBy(func(m mail) string { return m.Tenant })
+		many := map[string]int{}
+		for i := range 800 {
+			many[fmt.Sprint("tenant-", i)] = 2
+		}
+		for says, shares := range map[string]map[string]int{
+			"use at most 200": {strings.Repeat("x", 201): 1}, "UTF-8": {"\xff": 1}, `0 for the key "a"`: {"a": 0},
+			"use 1 to 1000": {"a": 1001}, "8192": many,
+		} {
+			_, err := assign.MakeKind[mail, string]("mail", fair, assign.FairShares(shares))
+			if !errors.Is(err, assign.ErrInvalidKind) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", says, err)
+			}
+			err = assign.OverrideLimits(t.Context(), c, "mail", assign.LimitsOverride{Shares: shares})
+			if !errors.Is(err, assign.ErrInvalidOption) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", says, err)
+			}
+		}
+		_, err := assign.MakeKind[mail, string]("mail", assign.FairShares(map[string]int{"a": 2}))
+		says(t, err, assign.ErrInvalidKind, "FairBy")
+		k := assign.NewKind[mail, string]("mail", fair, assign.FairShares(map[string]int{"a": 2}))
+		if err := assign.Declare(t.Context(), c, k); err != nil {
+			t.Fatal(err)
+		}
+		again, err := assign.DeclaredKind[mail, string](t.Context(), c, "mail")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := assign.Declare(t.Context(), c, again); err != nil {
+			t.Errorf("the same again: %v", err)
 		}
 	})
 }

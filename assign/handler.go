@@ -20,9 +20,10 @@ import (
 // An input that cannot be decoded into In goes to a worker of another build, and then counts as a
 // failed attempt. An error is a failure, to be tried again with backoff up to the kind's
 // MaxAttempts; see [Permanent], [RetryAfter], [Snooze]. A panic is a failure too, with its stack.
-// If the kind has a Concurrency, Rate, KeyLimit or LimitsVersion, the process declares it like
-// [Declare], through the scheduler: a worker needs no permission for that. If another program has
-// declared it differently under the same version, a Fault with ErrLimitsDiffer names both.
+// If the kind has a Concurrency, Rate, KeyLimit, FairShares or LimitsVersion, the process declares
+// it like [Declare], through the scheduler: a worker needs no permission for that. If another
+// program has declared it differently under the same version, a Fault with ErrLimitsDiffer names
+// both.
 //
 // Handle may be called before and after the session is opened. Errors: ErrDuplicateKind,
 // ErrInvalidKind for a Kind that NewKind or MakeKind did not return, a *ConfigError for a nil

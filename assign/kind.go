@@ -143,39 +143,6 @@ func KeyLimit(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "KeyLimit", &p.KeyLimit, n, 1, record.MaxLimit) }
 }
 
-// FairBy has the keys of a kind take turns: tenants, users, or whatever key finds in an input.
-// While tasks of n keys wait, the first task of each starts within 2n tasks of the kind, however
-// many tasks the others have waiting. Among the tasks of one key priority and age decide. Tasks
-// with the key "" take turns as one. A key whose tasks cannot go at present passes its turn, for
-// instance because of a [WithLimitKey] or of labels that no worker has. Keys whose tasks share a
-// limit key take turns at it too. A key is UTF-8 of at most 200 bytes.
-//
-// How kinds share the workers does not change: the oldest task that waits decides among them, see
-// [Priority]. In is the input of the kind, else MakeKind returns ErrInvalidKind. The key of a
-// recurrence is that of its input.
-func FairBy[In any](key func(In) string) KindOption {
-	return func(p *record.Policy) {
-		if key == nil {
-			p.Refuse("FairBy", "nil", "leave it out")
-			return
-		}
-		p.Fair = key
-	}
-}
-
-// fairKey is what FairBy has given, nil for nothing.
-func fairKey[In any](p *record.Policy) (func(In) string, error) {
-	if p.Fair == nil {
-		return nil, nil
-	}
-	key, ok := p.Fair.(func(In) string)
-	if !ok {
-		return nil, fmt.Errorf("FairBy has a %T: use a func(%v) string, for the input of the kind", p.Fair,
-			reflect.TypeFor[In]())
-	}
-	return key, nil
-}
-
 // treat applies options to a policy.
 func treat(p *record.Policy, in string, opts []KindOption) {
 	for i, o := range opts {
@@ -208,6 +175,9 @@ func MakeKind[In, Out any](name string, opts ...KindOption) (Kind[In, Out], erro
 		Retention: int64(record.DefaultRetention / time.Second),
 	}
 	treat(&p, "MakeKind", opts)
+	if len(p.Shares) > 0 && p.Fair == nil {
+		p.Refuse("FairShares", p.Shares, "use it with FairBy, which says what the key of a task is")
+	}
 	if _, err := fairKey[In](&p); err != nil {
 		return Kind[In, Out]{}, fmt.Errorf("%w: %w", ErrInvalidKind, err)
 	}
@@ -232,6 +202,8 @@ type KindLimits struct {
 	Concurrency *int     `json:"concurrency,omitempty"`
 	Rate        *float64 `json:"rate,omitempty"`
 	KeyLimit    *int     `json:"key_limit,omitempty"`
+	// Shares are those of [FairShares] that count now, nil for none: 1 for each key.
+	Shares map[string]int `json:"fair_shares,omitempty"`
 	// Declared is what the programs of the kind say, nil for nothing.
 	Declared *DeclaredLimits `json:"declared,omitempty"`
 	// Override is what counts instead, nil for nothing.
@@ -246,6 +218,8 @@ type DeclaredLimits struct {
 	Rate        float64 `json:"rate"`
 	KeyLimit    int     `json:"key_limit"`
 	MaxAttempts int     `json:"max_attempts"`
+
+	Shares map[string]int `json:"fair_shares,omitempty"`
 }
 
 // LimitsOverride replaces declared limits. A limit that is nil stays as it was declared.
@@ -253,6 +227,8 @@ type LimitsOverride struct {
 	Concurrency *int     `json:"concurrency,omitempty"`
 	Rate        *float64 `json:"rate,omitempty"`
 	KeyLimit    *int     `json:"key_limit,omitempty"`
+	// Shares replace all those of [FairShares] that are declared: an empty map gives each key one.
+	Shares map[string]int `json:"fair_shares,omitzero"`
 	// Until ends the override, by the stream's clock. Zero: it counts until RestoreLimits.
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason,omitempty"` // for people
@@ -260,10 +236,10 @@ type LimitsOverride struct {
 }
 
 // Declare stores the limits and the options of a kind. A program that owns the kind does so when it
-// starts. From then on the declared Concurrency, Rate and KeyLimit count for all tasks of the kind,
-// under every leader, whatever a submission says: also one of an older program, one that is
-// requeued, or one by rolectl. The same declaration again changes nothing, and neither does one of
-// a lower [LimitsVersion] than the stored one. It needs no leader.
+// starts. From then on the declared Concurrency, Rate, KeyLimit and FairShares count for all tasks
+// of the kind, under every leader, whatever a submission says: also one of an older program, one
+// that is requeued, or one by rolectl. The same declaration again changes nothing, and neither does
+// one of a lower [LimitsVersion] than the stored one. It needs no leader.
 //
 // Errors: ErrLimitsDiffer if another program has declared other limits or options under the same
 // version, which then stay; ErrClosed, permanent faults of the connection, ctx's: then it may be
@@ -297,13 +273,16 @@ func GetLimits(ctx context.Context, in Submitter, kind string) (KindLimits, erro
 	if d := k.Declared; d != nil {
 		p := d.Policy
 		p.KeyLimit = max(p.KeyLimit, 1)
-		out.Declared = &DeclaredLimits{d.Version, d.By, p.Concurrency, p.Rate, p.KeyLimit, p.Attempts}
-		out.Concurrency, out.Rate, out.KeyLimit = &p.Concurrency, &p.Rate, &p.KeyLimit
+		out.Declared = &DeclaredLimits{d.Version, d.By, p.Concurrency, p.Rate, p.KeyLimit, p.Attempts, p.Shares}
+		out.Concurrency, out.Rate, out.KeyLimit, out.Shares = &p.Concurrency, &p.Rate, &p.KeyLimit, p.Shares
 	}
 	if o := k.Override; o != nil && (o.Until.IsZero() || time.Now().Before(o.Until)) {
-		out.Override = &LimitsOverride{o.Concurrency, o.Rate, o.KeyLimit, o.Until, o.Reason, o.By}
+		out.Override = &LimitsOverride{o.Concurrency, o.Rate, o.KeyLimit, o.Shares, o.Until, o.Reason, o.By}
 		out.Concurrency = cmp.Or(o.Concurrency, out.Concurrency)
 		out.Rate, out.KeyLimit = cmp.Or(o.Rate, out.Rate), cmp.Or(o.KeyLimit, out.KeyLimit)
+		if o.Shares != nil {
+			out.Shares = o.Shares
+		}
 	}
 	return out, nil
 }
@@ -315,6 +294,7 @@ func GetLimits(ctx context.Context, in Submitter, kind string) (KindLimits, erro
 func OverrideLimits(ctx context.Context, in Submitter, kind string, o LimitsOverride) error {
 	return override(ctx, in, kind, &record.Override{
 		Reason: o.Reason, Until: o.Until.UTC(), Concurrency: o.Concurrency, Rate: o.Rate, KeyLimit: o.KeyLimit,
+		Shares: o.Shares,
 	})
 }
 
@@ -358,9 +338,15 @@ func DeclaredKind[In, Out any](
 	if err != nil {
 		return Kind[In, Out]{}, err
 	}
-	if d := limits.Declared; d != nil {
-		p := d.Policy
-		opts = append([]KindOption{func(to *record.Policy) { *to = p }}, opts...)
+	d := limits.Declared
+	if d == nil {
+		return MakeKind[In, Out](name, opts...)
 	}
-	return MakeKind[In, Out](name, opts...)
+	p := d.Policy
+	p.Shares = nil // for which the kind needs no FairBy
+	k, err = MakeKind[In, Out](name, append([]KindOption{func(to *record.Policy) { *to = p }}, opts...)...)
+	if err == nil && k.policy.Shares == nil {
+		k.policy.Shares = d.Policy.Shares
+	}
+	return k, err
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -122,6 +124,37 @@ func TestDeclarations(t *testing.T) {
 		}
 		if _, err := assign.GetLimits(t.Context(), c, "never"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestADeclarationThatChangesNothing: it leaves what a later version has written as it is.
+func TestADeclarationThatChangesNothing(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		c := New(t, s)
+		k := assign.NewKind[int, int]("k", assign.Concurrency(1))
+		later := `{"v":1,"declared":{"version":2,"policy":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,` +
+			`"max_backoff_ms":1,"retention_s":1,"later":1}},"override":{"later":2}}`
+		if err := assign.Declare(t.Context(), c, k); err != nil { // the stream is there
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(natstest.Connect(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const at = "$KV.TASKS_" + testNS + ".l.k"
+		if _, err := js.Publish(t.Context(), at, []byte(later)); err != nil {
+			t.Fatal(err)
+		}
+		if err := assign.Declare(t.Context(), c, k); err != nil {
+			t.Fatal(err)
+		}
+		stream, err := js.Stream(t.Context(), "TASKS_"+testNS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := stream.GetLastMsgForSubject(t.Context(), at); err != nil || string(m.Data) != later {
+			t.Errorf("%+v, %v", m, err)
 		}
 	})
 }

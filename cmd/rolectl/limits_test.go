@@ -53,6 +53,16 @@ func TestTasksLimits(t *testing.T) {
 	if d.Override != nil || *d.Concurrency != 7 {
 		t.Errorf("%+v", d)
 	}
+	r = w.ok("tasks", "limits", "double", "--share", "a=b=3", "--share", "x\x1b[2J=2", "--share", "=1")
+	if !strings.Contains(r.out, "share of a=b") || strings.Contains(r.out, "\x1b") {
+		t.Errorf("%q", r.out)
+	}
+	d = document[limitsDoc](t, w.ok("tasks", "limits", "double", "-o", "json").out).Limits
+	if d.Override == nil || len(d.Override.Shares) != 3 || d.Shares["a=b"] != 3 || d.Shares["x\x1b[2J"] != 2 ||
+		*d.Concurrency != 7 {
+		t.Errorf("%+v", d)
+	}
+	w.ok("tasks", "limits", "double", "--restore")
 	w.ok("tasks", "submit", "double", "4", "--id", "mine")
 	if s := w.in("mine", assign.StateSucceeded); s.Priority != 0 { // of a task that has ended it is not kept
 		t.Errorf("%+v", s)
@@ -63,7 +73,16 @@ func TestTasksLimits(t *testing.T) {
 		t.Errorf("it is not treated as declared: %+v", s)
 	}
 	for _, args := range [][]string{
-		{"--restore", "--rate", "1"}, {"--for", "1h"}, {"--key-limit", "0"}, {"--rate", "-1"}, {"--reason", "none"},
+		{"--restore", "--rate", "1"},
+		{"--for", "1h"},
+		{"--key-limit", "0"},
+		{"--rate", "-1"},
+		{"--reason", "none"},
+		{"--share", "a"},
+		{"--share", "a=b"},
+		{"--share", "a=0"},
+		{"--share", "a=1001"},
+		{"--share", "a=2", "--restore"},
 	} {
 		if r := w.run(append([]string{"tasks", "limits", "double"}, args...)...); r.code != cli.ExitUsage {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.errors)

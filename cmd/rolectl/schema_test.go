@@ -94,7 +94,7 @@ func document[T any](t *testing.T, text string) (d T) {
 func withoutMaps(value any) any {
 	each(value, func(object map[string]any) {
 		for name, below := range object {
-			maps := []string{"meta", "assign", "labels", "headers", "reasons", "kinds"}
+			maps := []string{"meta", "assign", "labels", "headers", "reasons", "kinds", "fair_shares"}
 			if m, ok := below.(map[string]any); ok && slices.Contains(maps, name) {
 				delete(m, "later")
 			}

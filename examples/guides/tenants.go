@@ -11,4 +11,5 @@ type Letter struct {
 // send is a kind whose tenants take turns.
 var send = assign.NewKind[Letter, string]("letter.send.v1",
 	assign.FairBy(func(l Letter) string { return l.Tenant }),
+	assign.FairShares(map[string]int{"acme": 3}), // the others have one
 )

@@ -38,10 +38,7 @@ func (c *Client) Declare(ctx context.Context, p *record.Policy) error {
 	if err != nil {
 		return err
 	}
-	return c.limit(ctx, "declare", p.Kind, func(k *record.KindLimits) error {
-		_, err := k.Take(own)
-		return err
-	})
+	return c.limit(ctx, "declare", p.Kind, func(k *record.KindLimits) (bool, error) { return k.Take(own) })
 }
 
 // Override puts limits in the place of what is declared; nil takes them back.
@@ -49,14 +46,17 @@ func (c *Client) Override(ctx context.Context, kind string, o *record.Override) 
 	if o != nil {
 		o.By = c.nc.Opts.Name
 	}
-	return c.limit(ctx, "override", kind, func(k *record.KindLimits) error {
+	return c.limit(ctx, "override", kind, func(k *record.KindLimits) (bool, error) {
 		k.Override = o
-		return nil
+		return true, nil
 	})
 }
 
-// limit changes the record of a kind's limits.
-func (c *Client) limit(ctx context.Context, doing, kind string, change func(k *record.KindLimits) error) error {
+// limit changes the record of a kind's limits. One that does not change stays as it was written,
+// also by a later version.
+func (c *Client) limit(
+	ctx context.Context, doing, kind string, change func(k *record.KindLimits) (bool, error),
+) error {
 	l, err := c.openedAtLast(ctx)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *Client) limit(ctx context.Context, doing, kind string, change func(k *r
 		if err != nil { // of a later version: it stays
 			return nil, err
 		}
-		if err := change(&k); err != nil {
+		if changed, err := change(&k); err != nil || !changed {
 			return nil, err
 		}
 		if k.Declared == nil && k.Override == nil {

@@ -92,6 +92,7 @@ func FuzzTaskRecords(f *testing.F) {
 		`{"v":1,"by":"x","reason":"y"}`, `{"op":"list","filter":{"states":["pending"],"prefix":"a"},"cursor":1,"limit":-1}`,
 		`{"v":1,"declared":{"version":2,"by":"p","policy":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":1,"rate":2}}}`,
 		`{"v":1,"override":{"until":"2026-03-29T02:30:00Z","concurrency":1,"rate":0.5,"key_limit":2,"reason":"r"}}`,
+		`{"v":1,"declared":{"version":2,"policy":{"v":1,"kind":"k","attempts":5,"backoff_ms":1,"max_backoff_ms":1,"retention_s":1,"fair_shares":{"a":3}}},"override":{"fair_shares":{}}}`,
 		`{"v":1,"task":"t"}`, `{"v":1,"tick":"2026-03-29T02:30:00+01:00"}`, `{`, `null`, `[]`, `0`, ``,
 	} {
 		f.Add([]byte(text))

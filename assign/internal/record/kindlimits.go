@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -28,13 +30,45 @@ type Declaration struct {
 	Policy Policy `json:"-"` // what the text says
 }
 
+// terms are the text of a declaration: the policy, and what no submission has. An earlier version
+// gives each fair key one share.
+type terms struct {
+	Policy
+	Shares map[string]int `json:"fair_shares,omitempty"`
+}
+
 // Declare makes a declaration of a policy.
 func (p *Policy) Declare(by string) (*Declaration, error) {
 	d := &Declaration{Version: p.Limits, By: by, Policy: *p}
 	d.Policy.Limits = 0
-	text, err := p.Encode()
-	d.Text = json.RawMessage(text)
+	if _, err := p.Encode(); err != nil {
+		return d, err
+	}
+	text, err := json.Marshal(terms{*p, p.Shares})
+	if len(text) > MaxPolicy {
+		return d, fmt.Errorf("labels and shares of %d bytes: use less than %d", len(text), MaxPolicy)
+	}
+	d.Text = text
 	return d, err
+}
+
+// MaxShare bounds the share of a fair key.
+const MaxShare = 1000
+
+// CheckShares says what is wrong with shares, "" for nothing.
+func CheckShares(shares map[string]int) string {
+	for _, key := range slices.Sorted(maps.Keys(shares)) {
+		if fault := CheckFair(key); fault != "" {
+			return fault
+		}
+		if n := shares[key]; n < 1 || n > MaxShare {
+			return fmt.Sprintf("%d for the key %q: use 1 to %d", n, key, MaxShare)
+		}
+	}
+	if text, err := json.Marshal(shares); err != nil || len(text) > MaxPolicy {
+		return fmt.Sprintf("%d bytes in JSON: use at most %d", len(text), MaxPolicy)
+	}
+	return ""
 }
 
 // Rule is a declaration as the rules see it.
@@ -53,6 +87,9 @@ type Override struct {
 	Concurrency *int      `json:"concurrency,omitempty"`
 	Rate        *float64  `json:"rate,omitempty"`
 	KeyLimit    *int      `json:"key_limit,omitempty"`
+	// Shares count instead of all that are declared. An earlier version does not know them: it gives
+	// each key one, and when it changes the record they are lost.
+	Shares map[string]int `json:"fair_shares,omitzero"`
 }
 
 // Take takes over a declaration, and reports whether it replaces the one that there is. Errors:
@@ -81,9 +118,11 @@ func (k *KindLimits) Seen(kind string, revision uint64, stored time.Time) tasks.
 	seen := tasks.LimitsSeen{Kind: kind, Revision: revision, Stored: stored}
 	if d := k.Declared; d != nil {
 		seen.Declared = &tasks.Limits{Concurrency: d.Policy.Concurrency, Rate: d.Policy.Rate, KeyLimit: d.Policy.KeyLimit}
+		seen.Shares = d.Policy.Shares
 	}
 	if o := k.Override; o != nil {
-		seen.Override, seen.Until = &tasks.Override{Concurrency: o.Concurrency, Rate: o.Rate, KeyLimit: o.KeyLimit}, o.Until
+		seen.Until = o.Until
+		seen.Override = &tasks.Override{Concurrency: o.Concurrency, Rate: o.Rate, KeyLimit: o.KeyLimit, Shares: o.Shares}
 	}
 	return seen
 }
@@ -115,6 +154,14 @@ func (k *KindLimits) check() (err error) {
 		if d.Policy, err = ParsePolicy(string(d.Text)); err != nil {
 			return err
 		}
+		var said terms
+		if err := json.Unmarshal(d.Text, &said); err != nil {
+			return fmt.Errorf("%w: %w", ErrRecord, err)
+		}
+		if fault := CheckShares(said.Shares); fault != "" {
+			return fmt.Errorf("shares: %s", fault)
+		}
+		d.Policy.Shares = said.Shares
 	}
 	o := k.Override
 	switch {
@@ -127,6 +174,10 @@ func (k *KindLimits) check() (err error) {
 		return fmt.Errorf("key limit %d: use 1 to %d", *o.KeyLimit, MaxLimit)
 	case len(o.Reason) > MaxMeta:
 		return fmt.Errorf("a reason of %d bytes: use %d at most", len(o.Reason), MaxMeta)
+	default:
+		if fault := CheckShares(o.Shares); fault != "" {
+			return fmt.Errorf("shares: %s", fault)
+		}
 	}
 	return nil
 }

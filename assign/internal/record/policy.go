@@ -36,6 +36,9 @@ type Policy struct {
 	// Limits is the version of the limits. It is not in the record of a submission.
 	Limits int `json:"-"`
 
+	// Shares are those of fair keys. They are in no submission: a declaration has them.
+	Shares map[string]int `json:"-"`
+
 	// Fair is the func(In) string that tells the fair key of an input, nil for none. It is not in the
 	// record.
 	Fair any `json:"-"`
@@ -146,5 +149,5 @@ func (p *Policy) Require(option string, labels map[string]string) {
 
 // Limited reports whether a policy says anything about the limits of its kind.
 func (p *Policy) Limited() bool {
-	return p.Concurrency != 0 || p.Rate != 0 || p.KeyLimit != 0 || p.Limits != 0
+	return p.Concurrency != 0 || p.Rate != 0 || p.KeyLimit != 0 || p.Limits != 0 || len(p.Shares) > 0
 }
