@@ -75,6 +75,7 @@ func draw(t *rapid.T) Scenario {
 	s.AtRest = rapid.Bool().Draw(t, "at rest")
 	s.Batches = rapid.Bool().Draw(t, "batches")
 	s.Deaf = rapid.Bool().Draw(t, "deaf")
+	s.Sharing = rapid.Bool().Draw(t, "sharing")
 	return s
 }
 
