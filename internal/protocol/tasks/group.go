@@ -32,9 +32,9 @@ type group struct {
 // after a multiple of that.
 const rewriteTally = 24 * time.Hour
 
-// firstTally is the part of TallyEvery after which an open group is recorded for the first time.
-// Most small groups are complete before, and need one record.
-const firstTally = 10
+// tallyLooks is how often within TallyEvery all groups are looked at. A new one is recorded at the
+// next look, so that it is found soon. Most small groups are complete before, and need one record.
+const tallyLooks = 10
 
 // beginGroup makes a completion wait for its members, which are submitted after it.
 func (s *Scheduler) beginGroup(t *task, size int) {
@@ -42,9 +42,8 @@ func (s *Scheduler) beginGroup(t *task, size int) {
 	s.expiring.Remove(t)
 	t.deadline = min(t.deadline, t.stored.Add(s.cfg.Unclosed))
 	s.expiring.Add(t, t.deadline)
-	soon := s.now.Add(s.cfg.TallyEvery / firstTally)
-	if s.tallyAt <= s.now || soon < s.tallyAt {
-		s.tallyAt = soon // nobody finds the group before it is recorded
+	if s.tallyAt <= s.now { // there was no group: its members come first
+		s.tallyAt = s.now.Add(s.cfg.TallyEvery / tallyLooks)
 	}
 }
 
@@ -131,7 +130,8 @@ func (s *Scheduler) sendTally(w *write) {
 // tallied continues after the record of a group is stored.
 func (s *Scheduler) tallied(w *write) {
 	g := s.groups[w.id]
-	g.write, g.written, g.due = nil, s.clock.Now, s.now.Add(s.cfg.TallyEvery)
+	g.write, g.written = nil, s.clock.Now
+	g.due = s.now.Add(s.cfg.TallyEvery - s.cfg.TallyEvery/tallyLooks)
 	g.stands = g.stands || w.whole
 	s.judgeGroup(w.id)
 }
@@ -164,21 +164,17 @@ func (s *Scheduler) tidyGroups() {
 	}
 }
 
-// tendGroups records now and then what has become of members: a second after the submission of a
-// group, and every ten seconds then.
+// tendGroups records now and then what has become of members: within a second after the submission
+// of a group, and every ten seconds then.
 func (s *Scheduler) tendGroups() {
 	if !s.settled || s.now < s.tallyAt || len(s.groups) == 0 {
 		return
 	}
-	s.tallyAt = s.now.Add(s.cfg.TallyEvery)
+	s.tallyAt = s.now.Add(s.cfg.TallyEvery / tallyLooks)
 	var due []string
 	for completion, g := range s.groups {
-		fresh := g.tally.Fresh()
-		switch {
-		case fresh && s.now >= g.due || s.clock.Now.Sub(g.written) >= rewriteTally:
+		if g.tally.Fresh() && s.now >= g.due || s.clock.Now.Sub(g.written) >= rewriteTally {
 			due = append(due, completion)
-		case fresh:
-			s.tallyAt = min(s.tallyAt, g.due)
 		}
 	}
 	slices.Sort(due)

@@ -95,13 +95,13 @@ func TestTheNextSchedulerKnowsWhatHasBecomeOfMembers(t *testing.T) {
 			b.step(CaughtUp{})
 			effects := append(b.seal(9), b.step(Members{List: []Member{member(200)}})...)
 			expect(t, "a member is open", handedOut(effects), "group/g/2@w200")
-			b.recordGroup(b.pass(tallyEvery/firstTally), c.want...)
+			b.recordGroup(b.pass(tallyEvery/tallyLooks), c.want...)
 		})
 	}
 }
 
-// TestAnOpenGroupIsRecordedSoon: within a second, so that it is found. Later records are ten
-// seconds apart, and the one that tells how all have ended is written at once.
+// TestAnOpenGroupIsRecordedSoon: within a second, so that it is found. Later records come nine
+// seconds after the last one or at the next look.
 func TestAnOpenGroupIsRecordedSoon(t *testing.T) {
 	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
 	recorded := func(after time.Duration, size int, want ...groups.Fate) {
@@ -114,14 +114,14 @@ func TestAnOpenGroupIsRecordedSoon(t *testing.T) {
 			b.recordGroup([]Effect{w}, want...)
 		}
 	}
-	const soon = tallyEvery / firstTally
+	const soon = tallyEvery / tallyLooks
 	accepted := b.accept(b.submitGroup("group/g", 3, 3), "group/g/0")
 	recorded(soon/2, 3)
 	recorded(soon/2, 3, groups.Open, groups.Open, groups.Open)
 	b.storeAll(accepted)
 	b.submitGroup("group/h", 2, 1)
 	recorded(soon, 2, groups.Open, groups.Unseen)
-	recorded(tallyEvery-2*soon, 3)
+	recorded(tallyEvery-3*soon, 3)
 	recorded(soon, 3, groups.Done, groups.Open, groups.Open)
 	recorded(2*tallyEvery, 3)
 }

@@ -14,16 +14,19 @@ var grouped = []mutants.Mutant{
 		{"\tg.tally.Merge(e.Closed, e.Fates)\n", "\t_ = g.tally\n"},
 	}},
 	{Name: "what becomes of members is recorded only when all have ended", Edits: []mutants.Edit{
-		{"\t\tcase fresh && s.now >= g.due || s.clock", "\t\tcase s.clock"},
+		{"\t\tif g.tally.Fresh() && s.now >= g.due || s.clock", "\t\tif s.clock"},
 	}, By: &beside},
 	{Name: "an open group is not found before ten seconds are over", Edits: []mutants.Edit{
-		{"\tif s.tallyAt <= s.now || soon < s.tallyAt {\n", "\tif s.tallyAt <= s.now && soon < s.now {\n"},
+		{
+			"\ts.tallyAt = s.now.Add(s.cfg.TallyEvery / tallyLooks)\n\tvar due",
+			"\ts.tallyAt = s.now.Add(s.cfg.TallyEvery)\n\tvar due",
+		},
+	}, By: &beside},
+	{Name: "the first group is recorded before its members come", Edits: []mutants.Edit{
+		{"\tif s.tallyAt <= s.now { // there was", "\tif s.tallyAt > s.now { // there was"},
 	}, By: &beside},
 	{Name: "each change of a group is recorded at the next look", Edits: []mutants.Edit{
-		{"\t\tcase fresh && s.now >= g.due ||", "\t\tcase fresh && s.now >= g.written - g.written ||"},
-	}, By: &beside},
-	{Name: "a group is looked after ten seconds after the last look, not after its record", Edits: []mutants.Edit{
-		{"\t\t\ts.tallyAt = min(s.tallyAt, g.due)\n", "\t\t\ts.tallyAt = min(s.tallyAt, never)\n"},
+		{"\t\tif g.tally.Fresh() && s.now >= g.due || s.clock", "\t\tif g.tally.Fresh() || s.clock"},
 	}, By: &beside},
 	{Name: "a group whose members are missing waits for ever", Edits: []mutants.Edit{
 		{"\tt.deadline = min(t.deadline, t.stored.Add(s.cfg.Unclosed))\n", "\tt.deadline = min(t.deadline, never)\n"},
