@@ -5,12 +5,20 @@ import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 // together are those of the rule by which writes go together. Its own tests notice.
 var together = []mutants.Mutant{
 	{Name: "batches always pay", Edits: []mutants.Edit{
-		{"g.pace.each*time.Duration(n) > cost+cost/margin", "cost > 0"},
+		{"g.pace.each.low*time.Duration(n) > g.cost.bound(now, n)", "g.cost.bound(now, n) > 0"},
 	}},
 	{Name: "those that wait go a few at a time, and measure nothing", Edits: []mutants.Edit{
 		{"if g.held > 0 && most == math.MaxInt {", "if g.held > 0 {"},
 	}},
-	{Name: "batches that hardly pay go", Edits: []mutants.Edit{{"> cost+cost/margin", "> cost"}}},
+	{Name: "batches that hardly pay go", Edits: []mutants.Edit{
+		{"return 2 * (c.fixed.low + each)", "return c.fixed.low + each"},
+	}},
+	{Name: "the highest time of the last ones counts", Edits: []mutants.Edit{
+		{"s.low = list[len(list)/part]", "s.low = list[len(list)-1]"},
+	}},
+	{Name: "dear batches are tried as often as ever", Edits: []mutants.Edit{
+		{"c.memory = min(2*max(c.memory, costMemory/2), longMemory)", "c.memory = 0"},
+	}},
 	{Name: "a store far away counts as slow", Edits: []mutants.Edit{
 		{"float64(long/n)*(1-float64(n*way)/float64(x.took))", "float64(long/n)"},
 	}},
@@ -21,7 +29,7 @@ var together = []mutants.Mutant{
 		{"if left == 0 && p.busy.answered == 0 {", "if left < 0 {"},
 	}},
 	{Name: "a dear batch is never tried again", Edits: []mutants.Edit{
-		{"return c.at != 0 && now < c.at.Add(costMemory)", "return c.at != 0"},
+		{"return c.at != 0 && now < c.at.Add(max(c.memory, costMemory))", "return c.at != 0"},
 	}},
 	{Name: "one dear batch is enough to go alone", Edits: []mutants.Edit{
 		{"g.dear < chance", "g.dear < 0"},
@@ -30,7 +38,7 @@ var together = []mutants.Mutant{
 		{"g.dear < chance", "g.dear >= 0"},
 	}},
 	{Name: "the pace is not measured again", Edits: []mutants.Edit{
-		{"return p.each > 0 && now < p.at.Add(paceMemory)", "return p.each > 0"},
+		{"return p.at > 0 && now < p.at.Add(paceMemory)", "return p.at > 0"},
 	}},
 	{Name: "a batch goes beside writes that went alone", Edits: []mutants.Edit{
 		{"case g.alone > 0 || g.together > 0:\n\t\treturn 0, false", "case g.together > 0:\n\t\treturn 0, false"},

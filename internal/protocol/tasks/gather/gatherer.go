@@ -18,7 +18,6 @@ const (
 	first  = 2 * group // in flight alone, while the pace is not known
 	hold   = 250 * time.Millisecond
 	quiet  = time.Second // without batches, after one that was not answered
-	margin = 4           // the part of a batch's time by which writes one by one have to be slower
 	longer = 4           // the part of a batch's time for which the next one waits
 	chance = 2           // batches in a row that go though batches seem too dear, see G7
 )
@@ -52,10 +51,9 @@ func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
 	return g.Alone(now), true
 }
 
-// turn has what enters wait for a batch if that is clearly faster, since to turn takes the time of
-// those in flight. So many do not go yet.
+// turn has what enters wait for a batch if that is clearly faster. So many do not go yet.
 func (g *Gatherer) turn(now record.Instant, waiting int) {
-	if !g.turned && g.pays(now, (g.alone+waiting)/2) {
+	if !g.turned && g.pays(now, g.alone+waiting) {
 		g.turned, g.expected, g.pace.asked = true, 0, false
 	}
 }
@@ -130,10 +128,14 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 		return min(waiting, probe), false
 	case g.pays(now, min(waiting, Most)):
 		g.dear = 0
+		g.cost.pays(now)
 		return min(waiting, Most), true
 	case g.able(now, waiting) && g.dear < chance:
 		g.dear++
 		return min(waiting, Most), true
+	}
+	if g.dear == chance {
+		g.cost.dear()
 	}
 	g.turned, g.dear = false, 0
 	return waiting, false
@@ -184,8 +186,7 @@ func (g *Gatherer) Ended(refused bool) { g.recent.add(refused) }
 
 // pays reports whether n writes are stored clearly sooner together.
 func (g *Gatherer) pays(now record.Instant, n int) bool {
-	cost := g.cost.of(now, n)
-	return g.able(now, n) && g.pace.each*time.Duration(n) > cost+cost/margin
+	return g.able(now, n) && g.pace.each.low*time.Duration(n) > g.cost.bound(now, n)
 }
 
 // able reports whether n writes may go together, and the pace of the store is known.

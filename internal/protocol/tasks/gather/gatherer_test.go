@@ -266,7 +266,8 @@ func TestNoStretchGoesOverThoseThatHaveWaited(t *testing.T) {
 	stretch := span{sent: now, answered: now, count: 3}
 	for _, each := range []time.Duration{0, time.Microsecond} {
 		g := Gatherer{alone: 1, held: now}
-		g.pace = pace{each: each, at: now, flow: stretch, way: way{present: time.Microsecond, since: now}}
+		g.pace = pace{flow: stretch, way: way{present: time.Microsecond, since: now}}
+		g.pace.measured(now, each)
 		n, together := g.Next(now, 5)
 		if known := each > 0; n != 5 || together || (g.pace.flow == span{}) != known {
 			t.Errorf("pace known: %v: %d go, and the stretch is %+v", known, n, g.pace.flow)
@@ -352,16 +353,40 @@ func turned(t *testing.T) (*Gatherer, record.Instant) {
 	return g, w.now
 }
 
+// TestBatchesThatBecomeDearEnd: what the last ones took counts, not what one took once.
+func TestBatchesThatBecomeDearEnd(t *testing.T) {
+	w := world{store: store{single: time.Millisecond, batch: 2 * time.Millisecond, each: 10 * time.Microsecond}}
+	const writers = 100
+	if w.run(t, writers, time.Second); !w.g.turned {
+		t.Fatal("no batches: this proves nothing")
+	}
+	w.batch = 300 * time.Millisecond
+	if rate := w.run(t, writers, 2*(batches+1+chance)*w.batch); rate < 800 {
+		t.Errorf("%.0f/s, and 1000 one by one", rate)
+	}
+}
+
+// TestDearBatchesAreTriedMoreAndMoreRarely: up to three, after 2, 4, 8 and 16 seconds, and then
+// every 16.
+func TestDearBatchesAreTriedMoreAndMoreRarely(t *testing.T) {
+	w := world{store: store{single: 80 * time.Microsecond, batch: 15 * time.Millisecond, each: 10 * time.Microsecond}}
+	const writers, span, times = 256, 64 * time.Second, 1 + 4 + 2
+	if w.run(t, writers, span); w.batches == 0 || w.batches > (1+chance)*times {
+		t.Errorf("%d batches in %v", w.batches, span)
+	}
+}
+
 // TestTwoMoreGoAfterADearBatch: and then all go alone.
 func TestTwoMoreGoAfterADearBatch(t *testing.T) {
 	g, now := turned(t)
+	g.cost = price{}
 	const waiting = 100
 	for dear := range 1 + chance {
 		if n, together := g.Next(now, waiting); n != waiting || !together {
 			t.Fatalf("after %d dear batches: %d go, together: %v", dear, n, together)
 		}
 		g.Batch(now, waiting)
-		now = now.Add(500 * time.Millisecond)
+		now = now.Add(300 * time.Millisecond)
 		g.BatchAnswered(now, Stored, 0)
 	}
 	if n, together := g.Next(now, waiting); n != waiting || together {

@@ -19,11 +19,11 @@ import (
 // Of the time for each write only a part counts, as large as the part of the time beyond the way
 // that the writes took themselves: a store far away is not slow.
 //
-// It follows fast spans sooner than slow ones: a busy machine makes every store slow, and a batch
-// does not help against that.
+// A low one of the last spans counts. Every store seems slow behind the writes of others and on a
+// busy machine, and a batch waits for those too.
 type pace struct {
-	each  time.Duration  // 0: not measured
-	at    record.Instant // when it was
+	each  samples
+	at    record.Instant // when the last one was measured
 	asked bool           // a few go alone to measure it again
 	way   way
 
@@ -55,10 +55,11 @@ func (x *span) each(long, way time.Duration) time.Duration {
 
 const (
 	group      = 16 // answers
+	spans      = 8  // that count
 	paceMemory = 2 * time.Second
 )
 
-func (p *pace) known(now record.Instant) bool { return p.each > 0 && now < p.at.Add(paceMemory) }
+func (p *pace) known(now record.Instant) bool { return p.at > 0 && now < p.at.Add(paceMemory) }
 
 // sent notes that a write is sent alone. So many are in flight with it.
 func (p *pace) sent(now record.Instant, among int) {
@@ -90,16 +91,13 @@ func (p *pace) answered(now record.Instant, t Ticket, left int) {
 }
 
 func (p *pace) measured(now record.Instant, each time.Duration) {
-	switch {
-	case each == 0:
+	if each == 0 {
 		return
-	case p.each == 0 || now >= p.at.Add(10*paceMemory):
-		p.each = each
-	case each < p.each:
-		p.each -= (p.each - each) / 4
-	default:
-		p.each += (each - p.each) / 8
 	}
+	if now >= p.at.Add(10*paceMemory) {
+		p.each = samples{}
+	}
+	p.each.add(each, spans, 4) // the least may be strokes of luck
 	p.at, p.asked = now, false
 }
 
