@@ -81,7 +81,7 @@ func (a *Assigner) attend(ctx context.Context, h election.Host) error {
 	a.mu.Lock()
 	if a.client == nil {
 		cfg := a.cfg.client()
-		a.client = client.New(h.Conn(), cfg.stream(), cfg.sealer(), cfg.submitAround())
+		a.client = client.New(h.Conn(), cfg.stream(), cfg.sealer(), submitAround(cfg.SubmitMiddleware))
 		go a.end(a.client)
 	}
 	a.host = &hosting{ctx, l}

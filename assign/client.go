@@ -33,7 +33,7 @@ func NewClient(nc *nats.Conn, cfg ClientConfig) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Client{client.New(nc, cfg.stream(), cfg.sealer(), cfg.submitAround()), cfg.Namespace}, nil
+	return &Client{client.New(nc, cfg.stream(), cfg.sealer(), submitAround(cfg.SubmitMiddleware)), cfg.Namespace}, nil
 }
 
 // Namespace is the client's namespace.

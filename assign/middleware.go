@@ -38,9 +38,9 @@ type SubmitFunc func(ctx context.Context, s *Submitting) error
 // refuses the task. The tasks of a recurrence do not pass it.
 type SubmitMiddleware func(next SubmitFunc) SubmitFunc
 
-// submitAround puts the middleware around the submissions of a client; nil for none.
-func (c ClientConfig) submitAround() client.Around {
-	all := slices.Clone(c.SubmitMiddleware)
+// submitAround puts middleware around the submissions of a client; nil for none.
+func submitAround(all []SubmitMiddleware) client.Around {
+	all = slices.Clone(all)
 	if len(all) == 0 {
 		return nil
 	}

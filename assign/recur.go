@@ -159,13 +159,3 @@ func Recur[In, Out any](ctx context.Context, in Submitter, k Kind[In, Out], name
 	}
 	return c.Define(ctx, name, &r)
 }
-
-// RemoveRecurrence removes a recurrence. Tasks that it has submitted continue. Errors:
-// ErrRecurrenceNotFound, and those of Recur.
-func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
-	c, err := recurrenceClient(ctx, in, name)
-	if err != nil {
-		return err
-	}
-	return c.Undefine(ctx, name)
-}

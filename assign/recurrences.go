@@ -226,6 +226,16 @@ func BackfillRecurrence(ctx context.Context, in Submitter, name string, o Backfi
 	return BackfillResult{b.Submitted, b.Existing, b.Until, b.Next}, err
 }
 
+// RemoveRecurrence removes a recurrence. Tasks that it has submitted continue. Errors:
+// ErrRecurrenceNotFound, and those of Recur.
+func RemoveRecurrence(ctx context.Context, in Submitter, name string) error {
+	c, err := recurrenceClient(ctx, in, name)
+	if err != nil {
+		return err
+	}
+	return c.Undefine(ctx, name)
+}
+
 // recurrenceClient is the client for something that is done to a recurrence.
 func recurrenceClient(ctx context.Context, in Submitter, name string) (*client.Client, error) {
 	if !naming.Valid(name) {
