@@ -16,7 +16,7 @@
 // nothing else has to be looked at. All targets together run no longer than -most: if too many have
 // changed, they share what is left of it. Without a repository none is known to have changed.
 //
-// With -seed, one in three of the other packages is drawn, and the rest is not even built. The seed
+// With -seed, one in ten of the other packages is drawn, and the rest is not even built. The seed
 // corpora of all targets are run by `go test` anyway.
 //
 // With -execs it continues until propertytests/campaign/fuzz.csv has so many executions of each
