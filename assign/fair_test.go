@@ -2,6 +2,7 @@ package assign_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -196,6 +197,15 @@ func TestSharesThatCannotBe(t *testing.T) {
 			if !errors.Is(err, assign.ErrInvalidOption) || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", says, err)
 			}
+		}
+		size := func() int { text, _ := json.Marshal(many); return len(text) }
+		for i := 0; size() > 8<<10; i++ {
+			delete(many, fmt.Sprint("tenant-", i))
+		}
+		full := assign.NewKind[mail, string]("full", fair, assign.FairShares(many),
+			assign.Labels(map[string]string{"zone": "a"}))
+		if err := assign.Declare(t.Context(), c, full); err != nil {
+			t.Errorf("the most that there may be: %v", err)
 		}
 		_, err := assign.MakeKind[mail, string]("mail", assign.FairShares(map[string]int{"a": 2}))
 		says(t, err, assign.ErrInvalidKind, "FairBy")

@@ -45,9 +45,6 @@ func (p *Policy) Declare(by string) (*Declaration, error) {
 		return d, err
 	}
 	text, err := json.Marshal(terms{*p, p.Shares})
-	if len(text) > MaxPolicy {
-		return d, fmt.Errorf("labels and shares of %d bytes: use less than %d", len(text), MaxPolicy)
-	}
 	d.Text = text
 	return d, err
 }
