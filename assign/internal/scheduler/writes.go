@@ -208,7 +208,7 @@ func (q *writeQueue) answered(w *write) {
 
 // due is when the queue wants to be flushed again, though nothing is answered.
 func (q *writeQueue) due() time.Duration {
-	if d := q.rule.Due(q.now(), len(q.queue)); d >= 0 && !q.flying {
+	if d := q.rule.Due(q.now(), len(q.queue)); d >= 0 && !q.flying && !q.batched {
 		return d
 	}
 	return time.Hour
