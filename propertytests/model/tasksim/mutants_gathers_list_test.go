@@ -5,16 +5,18 @@ import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
 // together are those of the rule by which writes go together. Its own tests notice.
 var together = []mutants.Mutant{
 	{Name: "batches always pay", Edits: []mutants.Edit{
-		{"g.pace.each.low*time.Duration(n) > g.cost.bound(now, n)", "g.cost.bound(now, n) > 0"},
+		{"g.pace.each.low*time.Duration(n) > cost+cost/margin", "cost > 0"},
 	}},
 	{Name: "those that wait go a few at a time, and measure nothing", Edits: []mutants.Edit{
 		{"if g.held > 0 && most == math.MaxInt {", "if g.held > 0 {"},
 	}},
-	{Name: "batches that hardly pay go", Edits: []mutants.Edit{
-		{"return 2 * (c.fixed.low + each)", "return c.fixed.low + each"},
-	}},
+	{Name: "batches that hardly pay go", Edits: []mutants.Edit{{"> cost+cost/margin", "> cost"}}},
 	{Name: "the highest time of the last ones counts", Edits: []mutants.Edit{
-		{"s.low = list[len(list)/part]", "s.low = list[len(list)-1]"},
+		{"[len(s.list)/part]", "[len(s.list)-1]"},
+	}},
+	{Name: "one cheap batch outweighs slow ones for long", Edits: []mutants.Edit{{"|| took > slow {", "{"}}},
+	{Name: "dear batches of long ago make the next ones rare", Edits: []mutants.Edit{
+		{"if now >= c.at.Add(2*longMemory) {", "if false {"},
 	}},
 	{Name: "dear batches are tried as often as ever", Edits: []mutants.Edit{
 		{"c.memory = min(2*max(c.memory, costMemory/2), longMemory)", "c.memory = 0"},

@@ -6,9 +6,10 @@
 // write after the other. Nobody tells which of the two a store is, so both ways are measured.
 //
 // Invariants.
-//   - G1 Writes go together only while as many, one by one, would take the store twice as long, by
-//     what was measured. Nearly all that is measured is too long, since others write too: so low
-//     ones of the last times count. There is no option.
+//   - G1 Writes go together only while as many, one by one, would take the store longer by a
+//     quarter, by what was measured: among few the measure may be wrong by a sixth. Nearly all that
+//     is measured is too long, since others write too: so a low one of the last times counts, of
+//     both. There is no option.
 //   - G2 While a batch is under way, nothing else that entered is: neither a second batch nor a
 //     write that goes alone. So writes that go alone are answered before the first batch.
 //   - G3 What enters while a batch is under way goes into the next one. Nothing waits while nothing
@@ -20,7 +21,8 @@
 //   - G6 After a batch without an answer, and where the store takes none, all go alone.
 //   - G7 After a dear batch up to two more go, and measure again what one takes, before all go
 //     alone: it may have waited behind what another owner had in flight. So G1 holds but for those.
-//     They are tried again more and more rarely.
+//     They are tried again more and more rarely. Where batches become dear by less than a quarter
+//     of a second, they go until most of the last ones were.
 //   - G8 While the pace of the store is not known, few go alone at once: so it is known soon, and
 //     few are in flight when writes turn to batches. The others wait for that, but not for long.
 package gather

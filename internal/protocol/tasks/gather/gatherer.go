@@ -18,6 +18,7 @@ const (
 	first  = 2 * group // in flight alone, while the pace is not known
 	hold   = 250 * time.Millisecond
 	quiet  = time.Second // without batches, after one that was not answered
+	margin = 4           // the part of a batch's time by which writes one by one have to be slower
 	longer = 4           // the part of a batch's time for which the next one waits
 	chance = 2           // batches in a row that go though batches seem too dear, see G7
 )
@@ -186,7 +187,8 @@ func (g *Gatherer) Ended(refused bool) { g.recent.add(refused) }
 
 // pays reports whether n writes are stored clearly sooner together.
 func (g *Gatherer) pays(now record.Instant, n int) bool {
-	return g.able(now, n) && g.pace.each.low*time.Duration(n) > g.cost.bound(now, n)
+	cost := g.cost.of(now, n)
+	return g.able(now, n) && g.pace.each.low*time.Duration(n) > cost+cost/margin
 }
 
 // able reports whether n writes may go together, and the pace of the store is known.

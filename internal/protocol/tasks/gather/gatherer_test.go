@@ -227,7 +227,7 @@ func TestPays(t *testing.T) {
 		together := float64(n) / cycle.Seconds()
 		dear := assumed + eachTogether*time.Duration(writers) // as it seems before it is measured
 		tried := writers >= 2*group && s.single*time.Duration(writers) > 3*dear
-		if tried && together > 2*alone && got < together/3 {
+		if tried && together > 2*alone && got < together/2 {
 			t.Fatalf("%.0f/s, %.0f/s if all went alone, and %.0f/s in batches", got, alone, together)
 		}
 	})
@@ -353,16 +353,47 @@ func turned(t *testing.T) (*Gatherer, record.Instant) {
 	return g, w.now
 }
 
-// TestBatchesThatBecomeDearEnd: what the last ones took counts, not what one took once.
+// TestBatchesThatBecomeDearEnd: what the last ones took counts, not what one took once. Very slow
+// ones count at once.
 func TestBatchesThatBecomeDearEnd(t *testing.T) {
-	w := world{store: store{single: time.Millisecond, batch: 2 * time.Millisecond, each: 10 * time.Microsecond}}
-	const writers = 100
-	if w.run(t, writers, time.Second); !w.g.turned {
-		t.Fatal("no batches: this proves nothing")
+	for _, batch := range []time.Duration{slow, time.Second} {
+		w := world{store: store{
+			single: time.Millisecond, batch: 2 * time.Millisecond, each: 10 * time.Microsecond,
+		}}
+		const writers = 100
+		if w.run(t, writers, time.Second); !w.g.turned {
+			t.Fatal("no batches: this proves nothing")
+		}
+		w.batch, w.batches = batch, 0
+		rate := w.run(t, writers, 2*kept*slow)
+		if batch == slow && rate < 800 || batch > slow && w.batches > 2*(1+chance) {
+			t.Errorf("%v a batch: %.0f/s, and 1000 one by one; %d batches", batch, rate, w.batches)
+		}
 	}
-	w.batch = 300 * time.Millisecond
-	if rate := w.run(t, writers, 2*(batches+1+chance)*w.batch); rate < 800 {
-		t.Errorf("%.0f/s, and 1000 one by one", rate)
+}
+
+// TestDearBatchesOfLongAgoAreForgotten: after those batches are tried as often as at first.
+func TestDearBatchesOfLongAgoAreForgotten(t *testing.T) {
+	var c price
+	for range 5 {
+		c.took(1, 10, time.Second)
+		c.dear()
+	}
+	now := record.Instant(time.Hour)
+	c.took(now, 10, time.Second)
+	if c.dear(); c.known(now.Add(costMemory)) {
+		t.Errorf("they are known for %v", c.memory)
+	}
+}
+
+// TestABatchFarAway: the way counts in a batch's time, and one way serves many.
+func TestABatchFarAway(t *testing.T) {
+	w := world{store: store{
+		single: 300 * time.Microsecond, batch: 2500 * time.Microsecond, each: 10 * time.Microsecond,
+		way: 12 * time.Millisecond,
+	}}
+	if rate := w.run(t, 256, 10*time.Second); rate < 8000 {
+		t.Errorf("%.0f/s", rate)
 	}
 }
 

@@ -55,7 +55,6 @@ func (x *span) each(long, way time.Duration) time.Duration {
 
 const (
 	group      = 16 // answers
-	spans      = 8  // that count
 	paceMemory = 2 * time.Second
 )
 
@@ -97,7 +96,7 @@ func (p *pace) measured(now record.Instant, each time.Duration) {
 	if now >= p.at.Add(10*paceMemory) {
 		p.each = samples{}
 	}
-	p.each.add(each, spans, 4) // the least may be strokes of luck
+	p.each.add(each)
 	p.at, p.asked = now, false
 }
 

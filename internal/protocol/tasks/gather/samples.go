@@ -5,6 +5,11 @@ import (
 	"time"
 )
 
+const (
+	kept = 32 // times that count
+	part = 8  // one in so many is less than the low one: the least may be a stroke of luck
+)
+
 // samples are the last times that were measured of something, and a low one of them.
 type samples struct {
 	list []time.Duration
@@ -12,15 +17,12 @@ type samples struct {
 	low  time.Duration // 0: there is none
 }
 
-// add adds a time, and keeps the last so many. Then a part of them is less than the low one: one in
-// so many.
-func (s *samples) add(d time.Duration, most, part int) {
-	if len(s.list) < most {
+func (s *samples) add(d time.Duration) {
+	if len(s.list) < kept {
 		s.list = append(s.list, d)
 	} else {
-		s.list[s.n%most] = d
+		s.list[s.n%kept] = d
 	}
 	s.n++
-	list := slices.Sorted(slices.Values(s.list))
-	s.low = list[len(list)/part]
+	s.low = slices.Sorted(slices.Values(s.list))[len(s.list)/part]
 }

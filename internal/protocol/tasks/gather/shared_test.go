@@ -83,20 +83,26 @@ func (o *owner) next() {
 	}
 }
 
-// newShared has so many submitters.
+// newShared has one process with so many submitters.
 func newShared(st store, writers int) *shared {
 	s := &shared{now: 1, store: st}
-	s.submitted = owner{shared: s, stored: func(n int) {
+	s.submitted.shared = s
+	s.ended = owner{shared: s, stored: func(n int) { s.outcomes += n }}
+	s.submitters(&s.submitted, writers)
+	return s
+}
+
+// submitters submit by an owner, each again when its task is stored.
+func (s *shared) submitters(o *owner, n int) {
+	o.stored = func(n int) {
 		for i := range n {
-			s.at(s.now.Add(time.Duration(i)*5*time.Microsecond), s.submitted.enter)
+			s.at(s.now.Add(time.Duration(i)*5*time.Microsecond), o.enter)
 			s.at(s.now.Add(time.Millisecond+time.Duration(i)*20*time.Microsecond), s.ended.enter)
 		}
-	}}
-	s.ended = owner{shared: s, stored: func(n int) { s.outcomes += n }}
-	for range writers {
-		s.submitted.enter()
 	}
-	return s
+	for range n {
+		o.enter()
+	}
 }
 
 func (s *shared) run(until time.Duration) {
@@ -144,5 +150,28 @@ func TestOwnersThatShareAFastStore(t *testing.T) {
 	got, alone := s.outcomes-before, int(span/(2*single))
 	if t.Logf("%d tasks in %v, and %d if all went alone", got, span, alone); got < alone*95/100 {
 		t.Fail()
+	}
+}
+
+// TestProcessesThatShareAStore: each process is an owner, and the scheduler is one more. The times
+// that one measures hold the batches of the others, so writes one by one seem slow, and so do
+// batches. They stay with batches where the store syncs.
+func TestProcessesThatShareAStore(t *testing.T) {
+	for _, c := range []struct{ processes, writers, least int }{{2, 32, 6000}, {4, 32, 7000}, {8, 64, 11_000}} {
+		s := &shared{now: 1, store: store{
+			single: 330 * time.Microsecond, batch: 2500 * time.Microsecond, each: 10 * time.Microsecond,
+			way: 50 * time.Microsecond,
+		}}
+		s.ended = owner{shared: s, stored: func(n int) { s.outcomes += n }}
+		for range c.processes {
+			s.submitters(&owner{shared: s}, c.writers)
+		}
+		const span = 30 * time.Second
+		s.run(span)
+		before := s.outcomes
+		s.run(2 * span)
+		if rate := (s.outcomes - before) / int(span/time.Second); rate < c.least {
+			t.Errorf("%d processes, %d writers each: %d tasks a second", c.processes, c.writers, rate)
+		}
 	}
 }
