@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,7 +82,7 @@ func declaration(file *ast.File, name string) (from, to token.Pos) {
 			}
 			doc = d.Doc
 		case *ast.GenDecl:
-			if !declares(d, name) {
+			if !slices.Contains(topLevel(d), name) {
 				continue
 			}
 			doc = d.Doc
@@ -106,24 +107,6 @@ func receiver(d *ast.FuncDecl) string {
 		return id.Name + "."
 	}
 	return ""
-}
-
-func declares(d *ast.GenDecl, name string) bool {
-	for _, spec := range d.Specs {
-		switch spec := spec.(type) {
-		case *ast.TypeSpec:
-			if spec.Name.Name == name {
-				return true
-			}
-		case *ast.ValueSpec:
-			for _, id := range spec.Names {
-				if id.Name == name {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 func TestRegion(t *testing.T) {
