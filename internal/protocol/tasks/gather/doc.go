@@ -22,7 +22,7 @@
 //   - G7 After a dear batch up to two more go, and measure again what one takes, before all go
 //     alone: it may have waited behind what another owner had in flight. So G1 holds but for those.
 //     They are tried again more and more rarely. Where batches become dear by less than a quarter
-//     of a second, they go until most of the last ones were.
+//     of a second, they go until nearly all of the last ones were.
 //   - G8 While the pace of the store is not known, few go alone at once: so it is known soon, and
 //     few are in flight when writes turn to batches. The others wait for that, but not for long.
 package gather
