@@ -189,6 +189,11 @@ func (s *Stream) GetRevision(ctx context.Context, nc *nats.Conn, revision uint64
 	return s.get(ctx, nc, map[string]any{"seq": revision})
 }
 
+// Next is Get for the first record, from a revision on, whose key matches a filter.
+func (s *Stream) Next(ctx context.Context, nc *nats.Conn, filter string, from uint64) (Entry, error) {
+	return s.get(ctx, nc, map[string]any{"seq": max(from, 1), "next_by_subj": s.at.prefix + filter})
+}
+
 // messageAnswer is the API's answer to STREAM.MSG.GET.
 type messageAnswer struct {
 	Message struct {

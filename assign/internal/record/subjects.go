@@ -17,6 +17,8 @@ func Stored(stream string) (prefix string) { return "$KV." + stream + "." }
 // which.
 const (
 	QueueKey      = "q." // and the task: its submission, then its outcome
+	BundleKey     = "b." // and the first of its tasks: submissions that were stored together
+	EndedKey      = "e." // and the first of its tasks: those tasks of a bundle that have ended
 	NoteKey       = "t." // and the task: the facts that a later attempt must know
 	CheckpointKey = "c." // and the task: how far an attempt was
 	CancelKey     = "x." // and the task: the request to cancel it
