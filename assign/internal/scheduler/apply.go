@@ -63,6 +63,12 @@ func (a *applier) applyRecord(e *natskv.Entry) {
 	switch family {
 	case record.QueueKey:
 		a.applyTask(e, name)
+	case record.BundleKey:
+		a.applyBundle(e, name, gone)
+	case record.EndedKey:
+		if !gone {
+			a.applyEnded(e, name)
+		}
 	case record.NoteKey:
 		a.applyNote(e, name, gone)
 	case record.CheckpointKey:
@@ -139,9 +145,16 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		a.step(tasks.Reserved{ID: id, Revision: e.Revision})
 		return
 	}
-	how, err := a.policies.of(record.First(e.Header[record.HeaderTask]))
-	// a later scheduler can read it
-	if err != nil && record.LaterVersion([]byte(record.First(e.Header[record.HeaderTask]))) {
+	a.applySubmission(id, e, &record.Member{
+		Task: record.First(e.Header[record.HeaderTask]), Keys: record.First(e.Header[record.HeaderKeys]),
+		Meta: record.First(e.Header[record.HeaderMeta]), Trace: record.First(e.Header[record.HeaderTrace]), Data: e.Value,
+	})
+}
+
+// applySubmission handles a submission that stands in the record e, alone or with others.
+func (a *applier) applySubmission(id string, e *natskv.Entry, m *record.Member) {
+	how, err := a.policies.of(m.Task)
+	if err != nil && record.LaterVersion([]byte(m.Task)) { // a later scheduler can read it
 		a.ignored(e, err)
 		a.step(tasks.Opaque{ID: id, Revision: e.Revision})
 		return
@@ -152,18 +165,17 @@ func (a *applier) applyTask(e *natskv.Entry, id string) {
 		after, err = waitsFor(e)
 	}
 	if err == nil {
-		keys, err = record.ParseKeys(record.First(e.Header[record.HeaderKeys]))
+		keys, err = record.ParseKeys(m.Keys)
 	}
 	if err != nil { // and the record that it replaced is gone
 		a.ignored(e, err)
 		a.step(tasks.Settled{ID: id, Revision: e.Revision})
 		return
 	}
-	x := payloadOf(e)
-	a.payloads.keep(id, e.Revision, x)
+	a.payloads.keep(id, e.Revision, payload{Data: m.Data, Trace: m.Trace, Meta: m.Meta})
 	a.submitted = tasks.Submitted{
-		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(e.Value), Keys: keys,
-		Tag: record.PackTrace(x.Trace), After: after,
+		ID: id, Revision: e.Revision, Policy: how.policy, Times: how.times, Stored: e.Time, Size: len(m.Data), Keys: keys,
+		Tag: record.PackTrace(m.Trace), After: after,
 	}
 	a.step(&a.submitted)
 }

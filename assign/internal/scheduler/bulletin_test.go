@@ -145,8 +145,8 @@ func TestTheLastOutcomesOfATermAreAnnounced(t *testing.T) {
 	s := &scheduler{in: mailbox.New[any](), announcer: a}
 	s.in.Put(singleDone{endedWith("one", nil), natskv.Result{Outcome: natskv.Won, Revision: 7}})
 	s.in.Put(batchDone{
-		[]write{*endedWith("two", nil), *endedWith("three", nil)},
-		natskv.Result{Outcome: natskv.Won, Revision: 9},
+		list:   []write{*endedWith("two", nil), *endedWith("three", nil)},
+		result: natskv.Result{Outcome: natskv.Won, Revision: 9},
 	})
 	s.in.Put(singleDone{endedWith("refused", nil), natskv.Result{Outcome: natskv.Refused}})
 	s.announceLast()

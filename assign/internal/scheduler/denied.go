@@ -29,6 +29,7 @@ func (n *denials) handle(d *natskv.PermissionError) {
 	case reads: // inputs
 		n.fail(taskerr.Permission(d))
 	case key == record.SealKey, strings.HasPrefix(key, record.NoteKey), strings.HasPrefix(key, record.CheckpointKey),
+		strings.HasPrefix(key, record.EndedKey),
 		strings.HasPrefix(key, record.TickKey), strings.HasPrefix(key, record.TallyKey),
 		strings.HasPrefix(key, record.QueueKey+record.TickPrefix):
 		n.fail(taskerr.Permission(d))

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -38,7 +39,7 @@ func (d *dispatcher) push(p tasks.Assign) {
 		}
 		x, ok := d.payloads.take(t.ID, t.Revision)
 		if !ok && former != nil {
-			x, ok = former.loaded(t.Revision)
+			x, ok = former.loaded(t.ID, t.Revision)
 		}
 		if !ok {
 			d.miss(f, former, t.Revision, i)
@@ -53,13 +54,18 @@ func (d *dispatcher) push(p tasks.Assign) {
 	d.send(f)
 }
 
-// miss has a record read, unless the former frame is waiting for it.
+// miss has a record read, unless the frame, or the former one, waits for it already.
 func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	if f.missing == nil {
-		f.missing = map[uint64]int{}
+		f.missing = map[uint64][]int{}
 	}
-	f.missing[revision] = i
-	if former == nil || !former.waits(revision) {
+	asked := f.waits(revision) || former != nil && former.waits(revision)
+	f.missing[revision] = append(f.missing[revision], i)
+	switch t := &f.list[i]; {
+	case asked:
+	case revision == t.Revision && d.rules.InBundle(t.ID, revision):
+		d.payloads.fetch(want{revision: revision})
+	default:
 		d.payloads.fetchInput(revision)
 	}
 }
@@ -68,22 +74,21 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 // belongs to a task that has ended: the rules are about to learn that, and until then the frame
 // goes without that task. After any other fault the frame is dropped until it is pushed again.
 func (d *dispatcher) fetched(x fetched) {
+	found := submissionsIn(&x.entry)
 	for session, f := range d.waiting {
-		i, waits := f.missing[x.revision]
-		if !waits {
+		if !f.waits(x.revision) {
 			continue
 		}
-		if errors.Is(x.err, natskv.ErrRecordNotFound) {
-			d.unsent(&f.push, &f.list[i])
-			f.leaveOut(i)
-		} else if x.err != nil {
+		gone := errors.Is(x.err, natskv.ErrRecordNotFound)
+		if x.err != nil && !gone {
 			delete(d.waiting, session)
 			continue
-		} else if t := &f.list[i]; x.revision == t.Checkpoint {
-			t.Saved = x.entry.Value
-		} else {
-			p := payloadOf(&x.entry)
-			t.Payload, t.Trace, t.Header = p.Data, p.Trace, p.Meta
+		}
+		for _, i := range slices.Backward(f.missing[x.revision]) {
+			if gone || !f.take(i, &found) {
+				d.unsent(&f.push, &f.list[i])
+				f.leaveOut(i)
+			}
 		}
 		delete(f.missing, x.revision)
 		if len(f.missing) == 0 {

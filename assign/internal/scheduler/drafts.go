@@ -130,10 +130,12 @@ func (d *drafts) noteRead(l *draft, x fetched) {
 
 // inputRead handles the input of a dead task.
 func (d *drafts) inputRead(l *draft, x fetched) {
+	found := submissionsIn(&x.entry)
+	s, there := found.of(x.task)
 	switch {
-	case x.err == nil && x.entry.Key == record.QueueKey+x.task:
+	case x.err == nil && there:
 		d.drop(x.task)
-		d.writes.outcome(*l.outcome, d.inputOf(&x.entry, l.history))
+		d.writes.outcome(*l.outcome, d.inputOf(&s, l.history))
 		return
 	case x.err == nil, errors.Is(x.err, natskv.ErrRecordNotFound):
 		// Another record has replaced it, as the stream is about to show; or somebody has removed

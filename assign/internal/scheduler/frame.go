@@ -11,7 +11,7 @@ import (
 type assignFrame struct {
 	push    tasks.Assign
 	list    []frame.Task
-	missing map[uint64]int // index in list, by revision of a submission or a checkpoint
+	missing map[uint64][]int // indexes in list, by revision of a record with submissions, or of a checkpoint
 }
 
 const (
@@ -24,9 +24,10 @@ func (f *assignFrame) waits(revision uint64) bool {
 	return ok
 }
 
-func (f *assignFrame) loaded(revision uint64) (payload, bool) {
+// loaded is the input of a submission, if it has come.
+func (f *assignFrame) loaded(id string, revision uint64) (payload, bool) {
 	for i := range f.list {
-		if f.list[i].Revision == revision && !f.waits(revision) {
+		if f.list[i].ID == id && f.list[i].Revision == revision && !f.waits(revision) {
 			t := &f.list[i]
 			return payload{Data: t.Payload, Trace: t.Trace, Meta: t.Header}, true
 		}
@@ -34,14 +35,34 @@ func (f *assignFrame) loaded(revision uint64) (payload, bool) {
 	return payload{}, false
 }
 
+// take gives the task with an index in the list what was read for it. It is false if the record has
+// nothing of the task.
+func (f *assignFrame) take(i int, x *submissions) bool {
+	t := &f.list[i]
+	if x.entry.Revision == t.Checkpoint {
+		t.Saved = x.entry.Value
+		return true
+	}
+	s, there := x.of(t.ID)
+	p := payloadOf(&s)
+	t.Payload, t.Trace, t.Header = p.Data, p.Trace, p.Meta
+	return there
+}
+
 // leaveOut takes a task out of a frame, with the records that are still being read for it.
 func (f *assignFrame) leaveOut(i int) {
-	for revision, j := range f.missing {
-		switch {
-		case j == i:
+	for revision, list := range f.missing {
+		left := list[:0]
+		for _, j := range list {
+			switch {
+			case j < i:
+				left = append(left, j)
+			case j > i:
+				left = append(left, j-1)
+			}
+		}
+		if f.missing[revision] = left; len(left) == 0 {
 			delete(f.missing, revision)
-		case j > i:
-			f.missing[revision] = j - 1
 		}
 	}
 	f.list = slices.Delete(f.list, i, i+1)

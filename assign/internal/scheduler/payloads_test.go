@@ -24,7 +24,7 @@ func TestReadAlong(t *testing.T) {
 		got: func(m any) { given = append(given, m) },
 	}
 	entry := func(revision uint64) natskv.Entry {
-		return natskv.Entry{Revision: revision, Value: fmt.Append(nil, revision)}
+		return natskv.Entry{Key: record.QueueKey, Revision: revision, Value: fmt.Append(nil, revision)}
 	}
 	ended := entry(15)
 	ended.Header = nats.Header{record.HeaderOutcome: {"x"}}
@@ -38,7 +38,7 @@ func TestReadAlong(t *testing.T) {
 		t.Fatalf("%d others, and %d inputs, want 3 and 4", len(portion.entries), portion.inputs)
 	}
 
-	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64]int{13: 0, 30: 1}}
+	f := &assignFrame{list: make([]frame.Task, 2), missing: map[uint64][]int{13: {0}, 30: {1}}}
 	p := newPayloads()
 	d := &dispatcher{payloads: p, waiting: map[uint64]*assignFrame{1: f}}
 	d.readAlong(portion)

@@ -7,6 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
@@ -62,6 +63,7 @@ type (
 	}
 	batchDone struct {
 		list   []write
+		along  int // records that were stored after those of the list
 		result natskv.Result
 	}
 )
@@ -73,7 +75,7 @@ const (
 
 func (q *writeQueue) add(w write) {
 	q.guard = max(q.guard, w.guard)
-	if !q.batched && w.also == nil {
+	if !q.batched && w.solitary() {
 		if w.ticket, w.alone = q.rule.Enter(q.now()); w.alone {
 			q.submit(w.op, w)
 			return
@@ -111,10 +113,12 @@ func (q *writeQueue) flush() {
 		return
 	}
 	list, ops := q.take(most)
+	along := q.along(list)
+	ops = append(ops, along...)
 	if q.flying, q.ruled = true, !q.batched && !list[0].each; q.ruled {
 		q.rule.Batch(q.now(), len(list))
 	}
-	done := func(r natskv.Result) { q.put(batchDone{list, r}) }
+	done := func(r natskv.Result) { q.put(batchDone{list, len(along), r}) }
 	if list[0].each {
 		q.writer.SubmitEach(ops, writeWithin, done)
 		return
@@ -132,13 +136,17 @@ func (q *writeQueue) drop() {
 func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
 	size, taken, room := 0, 0, min(most, len(q.queue))
 	list, ops = make([]write, 0, room), make([]natskv.Write, 0, room)
+	of := map[uint64]bool{} // bundles
 	for i := range q.queue {
 		w := &q.queue[i]
 		if taken > 0 && (w.each != list[0].each || w.halved != list[0].halved || taken >= most ||
-			len(ops)+w.records() > natskv.MaxBatch || size+w.size() > batchSize) {
+			len(ops)+w.records()+mostBundleRecords*len(of) > natskv.MaxBatch || size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()
+		if w.member.Revision > 0 {
+			of[w.member.Revision] = true
+		}
 		ops = append(ops, w.op)
 		if w.also != nil {
 			ops = append(ops, *w.also)
@@ -152,16 +160,31 @@ func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
 	return list, ops
 }
 
+// along is what is to be stored in one step with the writes of a batch: the records of the bundles
+// whose members end.
+func (q *writeQueue) along(list []write) (ops []natskv.Write) {
+	var members []bundles.Member
+	for i := range list {
+		if list[i].member.Revision > 0 {
+			members = append(members, list[i].member)
+		}
+	}
+	for _, r := range q.rules.Bundles(members) {
+		ops = append(ops, bundleRecords(r)...)
+	}
+	return ops
+}
+
 // gathered sends the writes that go alone on one server. It returns how many of the next ones go
 // together now.
 func (q *writeQueue) gathered() int {
 	plain := 0
 	for i := range q.queue {
-		if q.queue[i].also == nil {
+		if q.queue[i].solitary() {
 			plain++
 		}
 	}
-	if plain == 0 || q.queue[0].also != nil {
+	if plain == 0 || !q.queue[0].solitary() {
 		return q.most
 	}
 	if q.queue[0].halved > gather.Halvings {
@@ -187,7 +210,7 @@ func (q *writeQueue) sendAlone(n int, chosen func(*write) bool) {
 	kept := q.queue[:0]
 	for i := range q.queue {
 		w := &q.queue[i]
-		if n == 0 || w.also != nil || !chosen(w) {
+		if n == 0 || !w.solitary() || !chosen(w) {
 			kept = append(kept, *w)
 			continue
 		}

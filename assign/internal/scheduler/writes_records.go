@@ -14,7 +14,7 @@ import (
 // ends without.
 func (q *writeQueue) outcome(e tasks.WriteOutcome, input *record.Submitted) {
 	q.announcer.writing(e.ID, e.Write)
-	w := write{number: e.Write, guard: e.Guard, op: outcomeRecord(e, input)}
+	w := write{number: e.Write, guard: e.Guard, op: outcomeRecord(e, input), member: e.Member}
 	if e.Again { // only in the place of the submission that it is the outcome of
 		note := guarded(emptied(record.NoteKey+e.ID), e.Guard)
 		w.also, w.each = &note, true

@@ -56,6 +56,7 @@ func (q *writeQueue) batchDone(b batchDone) {
 	}
 	revision := b.result.Revision
 	if revision > 0 {
+		revision -= uint64(b.along)
 		for i := range b.list {
 			revision -= uint64(b.list[i].records())
 		}
@@ -150,7 +151,7 @@ func (q *writeQueue) giveUp(w *write, err error) {
 	if w.lean != nil {
 		again := *w
 		again.op, again.lean = *w.lean, nil
-		if q.batched || w.also != nil {
+		if q.batched || !w.solitary() {
 			q.queue = append([]write{again}, q.queue...)
 		} else {
 			q.submit(again.op, again)
@@ -178,6 +179,8 @@ func recordOf(key string) (what, id string) {
 			return "submission or outcome", "task " + name
 		}
 		return "outcome", "task " + name
+	case record.BundleKey, record.EndedKey:
+		return "bundle", "task " + name
 	case record.NoteKey:
 		return "note", "task " + name
 	case record.CheckpointKey:

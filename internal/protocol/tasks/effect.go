@@ -1,6 +1,10 @@
 package tasks
 
-import "time"
+import (
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
 
 // Effect is what a scheduler wants done, or wants known. Its driver carries effects out in order.
 type Effect interface{ effect() }
@@ -32,6 +36,9 @@ type (
 		Again        bool
 		Noted        bool // it has a note, or may have
 		Kept         bool // it stays until ReleaseOutcome, and only then Retention begins
+		// Member is the member of a bundle that the task is, zero: of none. Then the outcome is stored
+		// in one step with what [Scheduler.Bundles] says, or not at all.
+		Member bundles.Member
 	}
 
 	// WriteNote asks for a task's note. Failed is how the attempt ended that the note counts, the

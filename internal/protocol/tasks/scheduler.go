@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/queue"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/reach"
@@ -96,6 +97,8 @@ type Scheduler struct {
 	left  []string          // outcomes that stayed for a task that has left in this step
 	stays map[string]Status // outcomes that were read and stay; nil once all has been read
 
+	bundles *bundles.Book
+
 	groups  map[string]*group // by the task that completes it, which is open
 	tallyAt Instant           // when their records are looked after next
 
@@ -141,6 +144,7 @@ func NewScheduler(cfg SchedulerConfig) *Scheduler {
 		erasing: map[string]int{}, suspects: map[string]suspicion{}, fallen: map[string]*fall{},
 		undecoded: map[string]undecoded{},
 		edges:     groups.NewEdges(), stays: map[string]Status{}, groups: map[string]*group{},
+		bundles: bundles.NewBook(),
 		watched: map[string]Instant{}, expiring: queue.Numbered[*task](ofDeadlines),
 	}
 }
@@ -289,5 +293,5 @@ func (s *Scheduler) Term() uint64 { return s.cfg.Epoch }
 
 // byRevision orders tasks that something happens to at once.
 func byRevision(all []*task) {
-	slices.SortFunc(all, func(a, b *task) int { return cmp.Compare(a.revision, b.revision) })
+	slices.SortFunc(all, func(a, b *task) int { return cmp.Compare(a.Order(), b.Order()) })
 }

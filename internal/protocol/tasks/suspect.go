@@ -84,7 +84,7 @@ func (s *Scheduler) lose(l *loss) {
 		return
 	}
 	slices.SortFunc(accused, func(a, b lostTask) int {
-		return cmp.Or(cmp.Compare(a.ran, b.ran), cmp.Compare(a.t.revision, b.t.revision))
+		return cmp.Or(cmp.Compare(a.ran, b.ran), cmp.Compare(a.t.Order(), b.t.Order()))
 	})
 	half := (len(accused) + 1) / 2
 	for _, x := range accused[:half] {

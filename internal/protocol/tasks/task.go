@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
@@ -36,6 +37,7 @@ type task struct {
 	uniqueSize uint8
 	fairSize   uint8
 	stickyEnd  uint16 // the limit key is the rest
+	index      uint16 // in its block of ids, if it is a member of a bundle
 	place      int32  // in the queue that it is in, from 1
 	expiry     int32  // in the queue of deadlines, from 1
 	slot       int32  // in the table
@@ -55,7 +57,7 @@ func (t *task) Place(number uint8) *int32 {
 }
 
 // Order is what decides among tasks of one moment: the order of their submissions.
-func (t *task) Order() uint64 { return t.revision }
+func (t *task) Order() uint64 { return t.revision*bundles.Most + uint64(t.index) }
 
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
 
@@ -82,6 +84,10 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
 	t.name(e.ID, e.Keys, e.Tag)
+	if _, within := s.member(t); within {
+		_, index, _ := bundles.Split(e.ID)
+		t.index = uint16(index)
+	}
 	if t.fair() != "" && l.kind.turns == nil {
 		l.kind.takeTurns(s)
 	}
@@ -141,6 +147,9 @@ func (s *Scheduler) close(t *task) {
 	s.putAway(t)
 	s.expiring.Remove(t)
 	s.mark(t)
+	if m, within := s.member(t); within {
+		s.bundles.Ended(m)
+	}
 	delete(s.begun, t.id())
 	delete(s.suspects, t.id())
 	delete(s.undecoded, t.id())

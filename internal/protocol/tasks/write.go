@@ -146,14 +146,16 @@ func (s *Scheduler) send(w *write) {
 	}
 	switch t := w.t; w.kind {
 	case outcomeWrite:
-		w.again = w.again || s.outlived(w)
+		m, within := s.member(t)
+		// the record beside a bundle tells whether an outcome of a member was stored, and stays
+		w.again = !within && (w.again || s.outlived(w))
 		w.stays = s.edges.Needed(t.id())
 		if s.clock.Told && w.asked == (moment{}) {
 			w.asked = moment{s.now, s.clock.Now}
 		}
 		s.emit(WriteOutcome{
 			w.number, w.guard, t.id(), t.revision, t.policy.Kind, t.tag(), t.policy.keeps(w.outcome.Status), w.outcome,
-			w.again, w.noted, w.stays,
+			w.again, w.noted, w.stays, m,
 		})
 	case noteWrite, startWrite:
 		s.emit(WriteNote{w.number, w.guard, t.id(), t.revision, w.retry, w.outcome, w.noted})
