@@ -36,8 +36,8 @@ type task struct {
 	tagSize    uint8
 	uniqueSize uint8
 	fairSize   uint8
+	bundled    bool   // its submission is in a bundle
 	stickyEnd  uint16 // the limit key is the rest
-	index      uint16 // in its block of ids, if it is a member of a bundle
 	place      int32  // in the queue that it is in, from 1
 	expiry     int32  // in the queue of deadlines, from 1
 	slot       int32  // in the table
@@ -57,7 +57,13 @@ func (t *task) Place(number uint8) *int32 {
 }
 
 // Order is what decides among tasks of one moment: the order of their submissions.
-func (t *task) Order() uint64 { return t.revision*bundles.Most + uint64(t.index) }
+func (t *task) Order() uint64 {
+	index := 0
+	if t.bundled {
+		_, index, _ = bundles.Split(t.id())
+	}
+	return t.revision*bundles.Most + uint64(index)
+}
 
 func (t *task) tries() int { return int(t.failures) + int(t.crashes) + int(t.snoozes) }
 
@@ -84,10 +90,7 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
 	t.name(e.ID, e.Keys, e.Tag)
-	if _, within := s.member(t); within {
-		_, index, _ := bundles.Split(e.ID)
-		t.index = uint16(index)
-	}
+	_, t.bundled = s.member(t)
 	if t.fair() != "" && l.kind.turns == nil {
 		l.kind.takeTurns(s)
 	}

@@ -3,6 +3,7 @@ package bundles
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Most is how many ids a block has, and so how many members a bundle may have.
@@ -18,8 +19,10 @@ func Split(id string) (block string, index int, ok bool) {
 	if at < 1 || !strings.Contains(id[:at], ".") {
 		return "", 0, false
 	}
-	n, err := strconv.ParseUint(id[at+1:], 36, 16)
-	if err != nil || n >= Most || ID(id[:at], int(n)) != id {
+	number := id[at+1:]
+	n, err := strconv.ParseUint(number, 36, 16)
+	if err != nil || n >= Most || n > 0 && number[0] == '0' || n == 0 && number != "0" ||
+		strings.ContainsFunc(number, unicode.IsUpper) { // no other text means the same number
 		return "", 0, false
 	}
 	return id[:at], int(n), true
