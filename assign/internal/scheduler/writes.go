@@ -38,6 +38,7 @@ type writeQueue struct {
 	flying  bool
 	rule    gather.Gatherer // of the writes of one record, on one server
 	ruled   bool            // the batch under way is of that rule
+	unsure  uint64          // the last seal under which a batch with members of bundles may be stored, or not
 	largest int             // the size of the largest checkpoint that may be stored, in bytes
 
 	written tasks.Written // told thousands of times a second: one that is used again costs no memory
@@ -127,9 +128,13 @@ func (q *writeQueue) flush() {
 }
 
 // drop removes the writes of an earlier seal: the rules have asked again, under the later one, for
-// all that they still want.
+// all that they still want. Or they are about to ask: where nothing is known of a batch, no other
+// one with members goes under the same seal. Of two records beside one bundle, each would lack what
+// the other says.
 func (q *writeQueue) drop() {
-	q.queue = slices.DeleteFunc(q.queue, func(w write) bool { return w.guard != q.guard })
+	q.queue = slices.DeleteFunc(q.queue, func(w write) bool {
+		return w.guard != q.guard || w.guard == q.unsure && w.member.Revision > 0
+	})
 }
 
 // take takes the next batch out of the queue: at most so many writes, of one kind.

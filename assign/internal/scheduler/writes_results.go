@@ -98,9 +98,7 @@ func (q *writeQueue) unknown(list []write, err error) {
 		case natskv.Permanent(err) && !errors.Is(err, natskv.ErrClosed):
 			q.shortage.trouble(fmt.Errorf("assign: %w", err))
 		}
-		for i := range list {
-			q.finish(&list[i], protocolrecord.Unknown, 0)
-		}
+		q.lost(list)
 	case len(list) > 1:
 		q.halve(list)
 	case v == stream.NoRoom:
@@ -108,7 +106,17 @@ func (q *writeQueue) unknown(list []write, err error) {
 	case v == stream.Never:
 		q.giveUp(&list[0], err)
 	default:
-		q.finish(&list[0], protocolrecord.Unknown, 0)
+		q.lost(list)
+	}
+}
+
+// lost tells the rules that nothing is known of writes.
+func (q *writeQueue) lost(list []write) {
+	for i := range list {
+		if list[i].member.Revision > 0 {
+			q.unsure = list[i].guard
+		}
+		q.finish(&list[i], protocolrecord.Unknown, 0)
 	}
 }
 
