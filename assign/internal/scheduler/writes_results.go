@@ -112,11 +112,14 @@ func (q *writeQueue) unknown(list []write, err error) {
 
 // lost tells the rules that nothing is known of writes.
 func (q *writeQueue) lost(list []write) {
+	ends := false
 	for i := range list {
-		if list[i].member.Revision > 0 {
-			q.unsure = list[i].guard
-		}
+		ends = ends || list[i].member.Revision > 0
 		q.finish(&list[i], protocolrecord.Unknown, 0)
+	}
+	if ends {
+		q.unsure = list[0].guard
+		q.step(tasks.EndsUnknown{})
 	}
 }
 

@@ -20,6 +20,11 @@ type (
 		Ended bundles.Set
 	}
 
+	// EndsUnknown says that nothing is known of a batch with outcomes of members of bundles. No other
+	// one with such outcomes goes under the same seal: what goes along with it would lack what the lost
+	// one says.
+	EndsUnknown struct{}
+
 	// BundleGone says that a bundle was removed: all of its members have ended.
 	BundleGone struct {
 		Name     string
@@ -41,6 +46,8 @@ func (e BundleGone) apply(s *Scheduler) {
 		s.memberEnded(id, of)
 	}
 }
+
+func (EndsUnknown) apply(s *Scheduler) { s.renew() }
 
 // memberEnded takes note that a member of a bundle has ended. Its outcome may have left.
 func (s *Scheduler) memberEnded(id string, of uint64) {

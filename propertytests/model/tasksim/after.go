@@ -84,7 +84,7 @@ func (w *taskWorld) satisfied(of life, a *groups.After, i int) bool {
 
 // runsAfter checks a task that begins: what it waits for has ended.
 func (w *taskWorld) runsAfter(of life) {
-	s, ok := w.store.log[of.revision-1].value.(submission)
+	s, ok := w.store.submitted(of.id, of.revision)
 	if !ok || s.after == nil {
 		return
 	}
@@ -127,7 +127,7 @@ func (l *lead) needed(id string) string {
 		if !open {
 			continue
 		}
-		if s, ok := l.w.store.log[g.Revision-1].value.(submission); ok && s.after != nil && slices.Contains(s.after.IDs, id) {
+		if s, ok := l.w.store.submitted(g.ID, g.Revision); ok && s.after != nil && slices.Contains(s.after.IDs, id) {
 			return by
 		}
 	}

@@ -268,10 +268,10 @@ func (w *taskWorld) crowds(r *handlerRun) {
 		return
 	}
 	w.room[r] = true
-	mine := w.store.log[r.revision-1].value.(submission)
+	mine, _ := w.store.submitted(r.id, r.revision)
 	kind, key := 0, 0
 	for o := range w.room {
-		s := w.store.log[o.revision-1].value.(submission)
+		s, _ := w.store.submitted(o.id, o.revision)
 		if s.later || o.mortal || o.outlives || w.asked[life{o.id, o.revision}] {
 			continue
 		}

@@ -39,6 +39,7 @@ type checks struct {
 	done      map[life]bool   // it has had its outcome
 	reused    map[string]bool // ids that were used again after the outcome had expired
 	pushed    map[uint64]bool // submissions that were handed out
+	bundled   map[life]bool   // those that were stored together with others
 }
 
 // life is one submission of a task: one that is submitted again has a new life.
@@ -54,7 +55,7 @@ func (c *checks) init() {
 	c.largest, c.ended = map[string]tasks.Attempt{}, map[string]map[tasks.Attempt]tasks.Verb{}
 	c.lives, c.lifeOf = map[string]uint64{}, map[string]map[tasks.Attempt]uint64{}
 	c.counted, c.kept = map[life]map[tasks.Attempt]bool{}, map[life]int{}
-	c.asked = map[life]bool{}
+	c.asked, c.bundled = map[life]bool{}, map[life]bool{}
 	c.done, c.reused, c.pushed = map[life]bool{}, map[string]bool{}, map[uint64]bool{}
 	c.holder, c.fired, c.lastTick = map[string]string{}, map[string]int{}, map[string]time.Time{}
 	c.heldBack = map[string]bool{}
@@ -70,6 +71,10 @@ func (c *checks) fail(format string, args ...any) {
 func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 	family, id, _ := strings.Cut(subject, ".")
 	switch v := value.(type) {
+	case bundleOf:
+		w.opens(v, before, revision)
+	case endedOf:
+		w.endedOf(id, v, before)
 	case tallyOf:
 		w.Tallies++
 		w.tells(id, v, before)
@@ -107,6 +112,9 @@ func (w *taskWorld) wrote(subject string, value, before any, revision uint64) {
 			w.fail("the key %s of the open task %s was taken", id, u.task)
 		}
 	case erased:
+		if b, ok := before.(bundleOf); ok {
+			w.removes(id, &b)
+		}
 		if u, ok := before.(uniqueOf); ok {
 			if w.Freed++; w.store.open(u.task) {
 				w.fail("the key %s of the open task %s was freed", id, u.task)
@@ -320,7 +328,7 @@ func (w *taskWorld) outcome(id string, o tasks.Outcome, over any) {
 // revived reports whether a task has ended, and its outcome has expired, while a scheduler was
 // reading: it cannot know.
 func (w *taskWorld) revived(of life) bool {
-	return w.Retention > 0 && w.done[of] && w.store.last["q."+of.id] != of.revision
+	return w.Retention > 0 && w.done[of] && w.store.at("q."+of.id) != of.revision && !w.bundled[of]
 }
 
 // failed takes note of a failure that a scheduler has settled: it must count, for every later
@@ -348,7 +356,7 @@ var (
 // expired, while it was reading: the next one removes what that has left.
 func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {
-		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.last["q."+id] &&
+		if g, known := l.s.TaskInfo(l.p.instant(), id); !l.over && known && g.Revision != w.store.at("q."+id) &&
 			w.done[life{id, g.Revision}] {
 			return true
 		}

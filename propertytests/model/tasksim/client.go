@@ -76,6 +76,7 @@ func (w *taskWorld) keysOf() *tasks.Keys {
 // submitAll lets clients submit, over the length of the run, each until it has an acknowledgement.
 func (w *taskWorld) submitAll() {
 	w.submitGroups()
+	w.submitBundles()
 	treatments := w.treatments()
 	for i := range w.Tasks {
 		keys, later, s := w.keysOf(), w.Versions && w.chance(0.3), treatments[0]
@@ -151,13 +152,13 @@ func (w *taskWorld) request(write func() (record.Outcome, bool), answer func(boo
 
 // askCancel stores the request to cancel a task, if it is open: it holds under every leader.
 func (w *taskWorld) askCancel(id string) {
-	revision := w.store.last["q."+id]
+	revision := w.store.at("q." + id)
 	if !w.store.open(id) {
 		return
 	}
 	w.request(func() (record.Outcome, bool) {
 		w.Requests++
-		o, _ := w.store.write(put{"x." + id, steering{}, "q." + id, revision})
+		o, _ := w.store.write(put{"x." + id, steering{}, w.store.place(id), revision})
 		return o, true
 	}, func(bool) {})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
@@ -14,11 +15,13 @@ type gathering struct {
 	queue  []gathered
 	flying bool
 	guard  uint64 // the last one
+	unsure uint64 // the last one under which nothing is known of a batch with members of bundles
 }
 
 type gathered struct {
 	number uint64
 	put    put
+	member bundles.Member // whose outcome it is, zero: of none
 	halved int
 }
 
@@ -28,9 +31,13 @@ func (l *lead) gathers(number uint64, all []put) bool {
 	if !l.w.Batches || len(all) > 1 || p.on != sealSubject || p.subject == sealSubject {
 		return false
 	}
-	l.wait.guard = max(l.wait.guard, p.expect)
-	l.wait.queue = append(l.wait.queue, gathered{number: number, put: p})
+	l.gather(gathered{number: number, put: p})
 	return true
+}
+
+func (l *lead) gather(x gathered) {
+	l.wait.guard = max(l.wait.guard, x.put.expect)
+	l.wait.queue = append(l.wait.queue, x)
 }
 
 // flush sends what has gathered. The rules ask again for all that they wanted under an earlier
@@ -40,7 +47,9 @@ func (l *lead) flush() {
 	if g.flying || !l.able() {
 		return
 	}
-	g.queue = slices.DeleteFunc(g.queue, func(x gathered) bool { return x.put.expect != g.guard })
+	g.queue = slices.DeleteFunc(g.queue, func(x gathered) bool {
+		return x.put.expect != g.guard || x.put.expect == g.unsure && x.member.Revision > 0
+	})
 	if len(g.queue) == 0 {
 		return
 	}
@@ -53,7 +62,8 @@ func (l *lead) flush() {
 	}
 	list := slices.Clone(g.queue[:n])
 	g.queue = slices.Delete(g.queue, 0, n)
-	if n > 1 && list[0].halved <= gather.Halvings && w.chance(0.8) {
+	ends := slices.ContainsFunc(list, func(x gathered) bool { return x.member.Revision > 0 })
+	if ends || n > 1 && list[0].halved <= gather.Halvings && w.chance(0.8) {
 		g.flying = true
 		l.together(list)
 		return
@@ -70,23 +80,34 @@ func (l *lead) together(list []gathered) {
 	w := l.w
 	w.Together++
 	all := make([]put, len(list))
+	var members []bundles.Member
 	for i, x := range list {
 		if all[i] = x.put; i > 0 {
 			all[i].on = ""
 		}
+		if x.member.Revision > 0 {
+			members = append(members, x.member)
+		}
 	}
+	all = append(all, l.along(members)...)
 	open := true
 	answer := func(o record.Outcome, first uint64) {
 		if !open {
 			return
 		}
-		open, l.wait.flying = false, false
+		open = false
+		if o == record.Unknown && len(members) > 0 {
+			l.wait.unsure = list[0].put.expect
+		}
 		for i, x := range list {
 			sequence := first
 			if first > 0 {
 				sequence += uint64(i)
 			}
 			l.step(tasks.Written{Write: x.number, Outcome: o, Revision: sequence})
+		}
+		if l.wait.flying = false; o == record.Unknown && len(members) > 0 {
+			l.step(tasks.EndsUnknown{})
 		}
 		l.flush()
 	}
@@ -96,7 +117,12 @@ func (l *lead) together(list []gathered) {
 			return func() {
 				if open {
 					open, l.wait.flying = false, false
-					l.halve(list)
+					if len(list) == 1 {
+						w.Unstored++
+						l.step(tasks.Unstorable{Write: list[0].number, Body: "it is too large"})
+					} else {
+						l.halve(list)
+					}
 				}
 			}
 		}

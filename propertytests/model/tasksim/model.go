@@ -105,15 +105,16 @@ func (l *lead) checkExpiry(e *tasks.WriteOutcome) {
 	if l.w.Skewed { // its worker has counted down what was left by the clock of the scheduler that handed it out
 		age += time.Duration(float64(l.w.now) * maxRate)
 	}
-	if deadline := record.value.(submission).times.Deadline; age < deadline {
-		l.w.fail("%s expires after %v: its deadline is %v", e.ID, age, deadline)
+	if s, _ := l.w.store.submitted(e.ID, e.Revision); age < s.times.Deadline {
+		l.w.fail("%s expires after %v: its deadline is %v", e.ID, age, s.times.Deadline)
 	}
 }
 
 // checkTime: nothing is handed out before its time, or long after its deadline.
 func (l *lead) checkTime(a *tasks.Assignment) {
 	record := &l.w.store.log[a.Revision-1]
-	times := record.value.(submission).times
+	s, _ := l.w.store.submitted(a.ID, a.Revision)
+	times := s.times
 	if age := l.oldest(record); age < times.Delay {
 		l.w.fail("%s is handed out %v after it was submitted: its delay is %v", a.ID, age, times.Delay)
 	}
@@ -129,7 +130,7 @@ func (l *lead) checkTime(a *tasks.Assignment) {
 // each step of priority counting as so much waiting.
 func (l *lead) checkTurn(handed *tasks.TaskInfo, all []tasks.TaskInfo) {
 	waits := func(g *tasks.TaskInfo) bool {
-		s, ok := l.w.store.log[g.Revision-1].value.(submission)
+		s, ok := l.w.store.submitted(g.ID, g.Revision)
 		return ok && s.after != nil
 	}
 	if waits(handed) || handed.Tries > 1 || handed.Keys != nil || handed.Kind != "a" {

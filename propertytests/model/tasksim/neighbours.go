@@ -71,7 +71,7 @@ func (p *participant) build() string {
 
 // decodes reports whether a worker can decode the input of what it was handed.
 func (k *worker) decodes(a *tasks.Assignment) bool {
-	s, _ := k.w.store.log[a.Revision-1].value.(submission)
+	s, _ := k.w.store.submitted(a.ID, a.Revision)
 	return !s.fresh || k.w.builds[k.session] == laterBuild
 }
 

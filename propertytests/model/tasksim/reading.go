@@ -56,15 +56,13 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		return
 	case submission:
 		l.model.comes(l.w.now - r.at)
-		if v.later && l.p.old {
-			l.w.Opaque++
-			l.step(tasks.Opaque{ID: id, Revision: sequence})
-			return
-		}
-		l.step(tasks.Submitted{
-			ID: id, Revision: sequence, Policy: v.policy, Times: v.times, Keys: v.keys,
-			Stored: l.w.wall(r.clock), After: v.after,
-		})
+		l.deliverTask(id, &v, r, sequence)
+		return
+	case bundleOf:
+		l.deliverBundle(&v, r, sequence)
+		return
+	case endedOf:
+		l.step(tasks.MembersEnded{Name: id, Of: v.of, Ended: v.ended})
 		return
 	case reserved:
 		l.step(tasks.Reserved{ID: id, Revision: sequence})
@@ -77,6 +75,9 @@ func (l *lead) deliver(r stored, sequence uint64) {
 		return
 	}
 	switch family {
+	case "b":
+		l.step(tasks.BundleGone{Name: id, Revision: sequence})
+	case "e": // removed with its bundle
 	case "t":
 		note, _ := r.value.(noteOf)
 		l.step(tasks.Noted{ID: id, Revision: sequence, Stored: l.w.wall(r.clock), Retry: note.Retry, Gone: gone})

@@ -49,6 +49,9 @@ var rules = []struct{ counter, what string }{
 	{"Lower", "definitions of a lower version"},
 	{"Together", "batches"},
 	{"Halved", "batches that were halved"},
+	{"Bundled", "bundles"},
+	{"Ends", "records of members that have ended"},
+	{"Whole", "bundles that have ended"},
 }
 
 // once counts one for each counter that is not 0: a sum of that says in how many schedules it was.

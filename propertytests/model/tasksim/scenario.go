@@ -51,6 +51,7 @@ type Scenario struct {
 	Chained   bool // some tasks wait for others, and some are of groups
 	Renames   bool // names of groups are used again
 	Batches   bool // writes under the seal gather for batches
+	Bundles   int  // so many bundles of submissions
 	Recurring bool // tasks are submitted by recurrences too
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
 	Budget    int  // lost workers that a task may be blamed for, 0: any number
@@ -113,6 +114,8 @@ type Counts struct {
 	StaleFrames, StalePushed int
 	// batches, and those that were halved
 	Together, Halved int
+	// bundles, those that have ended, and records of members that have
+	Bundled, Whole, Ends int
 	// submissions with a unique key, and keys that a scheduler has freed
 	Keyed, Freed int
 	// notes of a suspicion, and attempts that began alone for one

@@ -161,7 +161,12 @@ func (l *lead) carryOut(effect tasks.Effect) {
 				put{"t." + e.ID, erased{}, sealSubject, e.Guard})
 			return
 		}
-		l.write(e.Write, put{"q." + e.ID, outcome, sealSubject, e.Guard})
+		p := put{"q." + e.ID, outcome, sealSubject, e.Guard}
+		if e.Member.Revision > 0 {
+			l.gather(gathered{number: e.Write, put: p, member: e.Member})
+			return
+		}
+		l.write(e.Write, p)
 	case tasks.KeepOutcome:
 		l.change(e.ID, true)
 	case tasks.ReleaseOutcome:

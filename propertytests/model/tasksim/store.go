@@ -107,7 +107,7 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 		}
 		of := uint64(0)
 		if _, open := before.(submission); open {
-			of = s.last[p.subject]
+			of = s.at(p.subject)
 		}
 		s.log = append(s.log, stored{p.subject, p.value, s.w.now, s.clock(), of, over})
 		s.last[p.subject] = uint64(len(s.log))
@@ -116,6 +116,7 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 		}
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
 	}
+	s.w.wholly(all)
 	return record.Won, first
 }
 
@@ -160,6 +161,9 @@ func (s *taskStream) record(subject string) any {
 	if n := s.last[subject]; n > 0 {
 		return s.log[n-1].value
 	}
+	if m, open := s.member(subject); open {
+		return m
+	}
 	return nil
 }
 
@@ -190,6 +194,14 @@ func (s *taskStream) leftOver() string {
 		switch family {
 		case "t", "c", "x":
 			if !s.open(id) && !s.w.haunted(id) {
+				return subject
+			}
+		case "b":
+			if b := value.(bundleOf); !s.w.awaits(&b, n) {
+				return subject
+			}
+		case "e":
+			if _, stands := s.record("b." + id).(bundleOf); !stands {
 				return subject
 			}
 		case "u":
