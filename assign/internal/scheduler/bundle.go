@@ -44,7 +44,8 @@ func (a *applier) applyEnded(e *natskv.Entry, name string) {
 // bundleRecords are the records to be stored in one step with the outcomes of members of a bundle.
 func bundleRecords(r bundles.Record) []natskv.Write {
 	if r.Whole {
-		ops := []natskv.Write{emptied(record.BundleKey + r.Name)}
+		// its client may send it again, for as long as nothing has answered
+		ops := []natskv.Write{{Key: record.BundleKey + r.Name, TTL: record.DefaultRetention}}
 		if r.Told {
 			ops = append(ops, emptied(record.EndedKey+r.Name))
 		}

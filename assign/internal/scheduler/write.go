@@ -10,13 +10,13 @@ import (
 type write struct {
 	number, guard uint64
 	op            natskv.Write
-	also          *natskv.Write // stored in the same step, after op
+	also          *natskv.Write  // stored in the same step, after op
 	member        bundles.Member // of which op is the outcome, zero: of none
-	lean          *natskv.Write // replaces op if the server does not take op because of its size
-	each          bool          // op and also have conditions of their own
-	alone         bool          // it was sent alone by the rule of those that gather
-	ticket        gather.Ticket // of that
-	halved        uint8         // how often the batch that it was in was halved
+	lean          *natskv.Write  // replaces op if the server does not take op because of its size
+	each          bool           // op and also have conditions of their own
+	alone         bool           // it was sent alone by the rule of those that gather
+	ticket        gather.Ticket  // of that
+	halved        uint8          // how often the batch that it was in was halved
 }
 
 // solitary reports whether the write may go alone: it is one record, and nothing goes along with it.
