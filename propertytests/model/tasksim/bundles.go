@@ -139,14 +139,6 @@ func (s *taskStream) at(subject string) uint64 {
 	return 0
 }
 
-// place is the subject at which the submission of an open task stands.
-func (s *taskStream) place(id string) string {
-	if name, _, open := s.in(id); open && s.last["q."+id] == 0 {
-		return "b." + name
-	}
-	return "q." + id
-}
-
 // opens takes note of a bundle that was stored.
 func (w *taskWorld) opens(b bundleOf, before any, revision uint64) {
 	if before != nil {

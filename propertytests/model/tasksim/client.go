@@ -152,13 +152,13 @@ func (w *taskWorld) request(write func() (record.Outcome, bool), answer func(boo
 
 // askCancel stores the request to cancel a task, if it is open: it holds under every leader.
 func (w *taskWorld) askCancel(id string) {
-	revision := w.store.at("q." + id)
+	revision := w.store.last["q."+id] // 0: it is a member of a bundle
 	if !w.store.open(id) {
 		return
 	}
 	w.request(func() (record.Outcome, bool) {
 		w.Requests++
-		o, _ := w.store.write(put{"x." + id, steering{}, w.store.place(id), revision})
+		o, _ := w.store.write(put{"x." + id, steering{}, "q." + id, revision})
 		return o, true
 	}, func(bool) {})
 }

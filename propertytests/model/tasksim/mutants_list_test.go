@@ -251,7 +251,7 @@ var drawn = []mutants.Mutant{
 		{"if w.refused && !foreign {", "if w.refused && foreign {"},
 	}},
 	{Name: "an outcome that may be gone is written without looking", Edits: []mutants.Edit{
-		{"w.again = w.again || s.outlived(w)", "w.again = false"},
+		{"w.again = !within && (w.again || s.outlived(w))", "w.again = false && within"},
 	}},
 	{Name: "what escapes a reading is kept for as long as ours", Edits: []mutants.Edit{
 		{"kept := w.t.policy.briefest()", "kept := w.t.policy.keeps(w.outcome.Status)"},

@@ -17,7 +17,7 @@ var suite = mutants.Suite{
 		Sound: []string{"-tasksim.seed", "1", "-tasksim.schedules", "1500"},
 		Says:  regexp.MustCompile(`(?:failed after (?P<within>\d+ schedules): |panic: )(?P<what>.*)`),
 	},
-	Mutants: slices.Concat(drawn, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
+	Mutants: slices.Concat(drawn, bundled, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),

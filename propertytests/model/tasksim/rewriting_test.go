@@ -38,6 +38,7 @@ func rewritingWorld(seed uint64) Scenario {
 		ReadLag: ms(30, 100, 300), Faults: ms(1000, 3000), Deposed: []float64{0.2, 0.5}[r.IntN(2)],
 		Length: ms(3000, 6000), Calm: 5 * time.Minute, Retention: ms(0, 0, 3000), Chained: r.IntN(2) == 0,
 		Batches: r.IntN(2) == 0, Rewrites: ms(2, 5, 10, 30),
+		Bundles: r.IntN(3) * 10,
 	}
 }
 

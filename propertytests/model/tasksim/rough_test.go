@@ -62,6 +62,9 @@ func roughWorld(r *rand.Rand) Scenario {
 	s.Batches = s.Seed%4 < 2
 	s.Deaf = s.Seed%7 < 3
 	s.Sharing = s.Seed%17 < 8
+	if s.Seed%3 == 0 {
+		s.Bundles = 1 + int(s.Seed%20)
+	}
 	if s.Seed%11 == 0 {
 		s.Rewrites = 10 * time.Millisecond
 	}

@@ -145,8 +145,8 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"ticks that were skipped": c.LeftOut, "ticks that have waited": c.Waited, "tasks that were replaced": c.Replaced,
 		"tasks that ran after others": c.Chains, "skipped tasks": c.Skipped,
 		"outcomes that were made to stay": c.Stayed,
-		"bundles that have ended": c.Whole, "records of members that have ended": c.Ends,
-		"batches":                         c.Together, "batches that were halved": c.Halved,
+		"bundles that have ended":         c.Whole, "records of members that have ended": c.Ends,
+		"batches": c.Together, "batches that were halved": c.Halved,
 		"records of shares": c.Reshared, "turns beside one with a share of several": c.Shares,
 		"completions of groups": c.Groups, "groups that were given up": c.GivenUp,
 	} {

@@ -1,0 +1,34 @@
+package tasksim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// bundled are those of the rules of submissions that were stored together.
+var bundled = []mutants.Mutant{
+	{Name: "members that have ended are taken for open", Edits: []mutants.Edit{
+		{"for _, id := range s.bundles.Told(e.Name, e.Of, e.Ended) {\n\t\ts.memberEnded(id, e.Of)", "for range s.bundles.Told(e.Name, e.Of, e.Ended) {"},
+	}},
+	{Name: "members of a bundle that is gone are taken for open", Edits: []mutants.Edit{
+		{"for _, id := range ids {\n\t\ts.memberEnded(id, of)", "for _, id := range ids {\n\t\ts.memberEnded(id, of-of)"},
+	}},
+	{Name: "members that had ended before are left out", Edits: []mutants.Edit{
+		{"Ended: slices.Clone(x.ended), Told", "Ended: NewSet(len(x.indexes)), Told"},
+	}},
+	{Name: "members that have ended are not counted", Edits: []mutants.Edit{
+		{"\t\ts.bundles.Ended(m)\n", "\t\t_ = m\n"},
+	}},
+	{Name: "no new seal after a batch with members that is lost", Edits: []mutants.Edit{
+		{"func (EndsUnknown) apply(s *Scheduler) { s.renew() }", "func (EndsUnknown) apply(*Scheduler) {}"},
+	}},
+	{Name: "a bundle stays when all have ended", Edits: []mutants.Edit{
+		{"r.Whole = r.Ended.Len() == len(x.indexes)", "r.Whole = false"},
+	}},
+	{Name: "a bundle is removed when most have ended", Edits: []mutants.Edit{
+		{"r.Whole = r.Ended.Len() == len(x.indexes)", "r.Whole = r.Ended.Len() >= len(x.indexes)-1"},
+	}},
+	{Name: "the record beside a bundle stays", Edits: []mutants.Edit{
+		{"Ended: slices.Clone(x.ended), Told: x.told}", "Ended: slices.Clone(x.ended)}"},
+	}},
+	{Name: "an outcome of a member is written over its own submission only", Edits: []mutants.Edit{
+		{"w.again = !within && (w.again || s.outlived(w))", "w.again = w.again || s.outlived(w)\n\t\t_ = within"},
+	}},
+}
