@@ -76,6 +76,10 @@ var together = []mutants.Mutant{
 	{Name: "a batch follows one without an answer", Edits: []mutants.Edit{
 		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
 	}},
+	{Name: "one record of many says what a batch takes", Edits: []mutants.Edit{{"if !g.one {", "if true {"}}},
+	{Name: "many go as one record when no batch is measured", Edits: []mutants.Edit{
+		{"bool { return g.cost.known(now) }", "bool { return g.cost.at != 0 }"},
+	}},
 }
 
 var inPortions = []mutants.Mutant{

@@ -5,6 +5,9 @@
 // batch costs some milliseconds whatever its size. A store that does not sync is faster with one
 // write after the other. Nobody tells which of the two a store is, so both ways are measured.
 //
+// An owner may have a form for many writes in one record. Then what goes together may be such a
+// record, which is a batch in all that is said here but in G9.
+//
 // Invariants.
 //   - G1 Writes go together only while as many, one by one, would take the store longer by a
 //     quarter, by what was measured: among few the measure may be wrong by a sixth. Nearly all that
@@ -25,4 +28,7 @@
 //     of a second, they go until nearly all of the last ones were.
 //   - G8 While the pace of the store is not known, few go alone at once: so it is known soon, and
 //     few are in flight when writes turn to batches. The others wait for that, but not for long.
+//   - G9 What goes together goes as one record only while the price of a batch is known. That
+//     record is much cheaper, and says nothing of the price. So a batch goes now and then, and is
+//     measured: the outcomes of these writes' tasks go in batches.
 package gather

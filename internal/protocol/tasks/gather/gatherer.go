@@ -25,8 +25,9 @@ const (
 
 // Gatherer decides for the writes of one owner to one stream. All times are on the owner's scale.
 type Gatherer struct {
-	alone    int // writes in flight that go alone
-	together int // writes in the batch under way, 0: there is none
+	alone    int  // writes in flight that go alone
+	together int  // writes in the batch under way, 0: there is none
+	one      bool // it is one record, and no batch
 	sent     record.Instant
 	turned   bool // what enters waits for a batch
 	dear     int  // batches in a row that went though they seemed not to pay
@@ -112,7 +113,8 @@ func (g *Gatherer) Answered(now record.Instant, t Ticket) {
 }
 
 // Next says how many of the writes that wait go now, and whether they go together. Its owner then
-// calls [Gatherer.Batch] once, or [Gatherer.Alone] for each, and asks again with each answer.
+// calls [Gatherer.Batch] or [Gatherer.One] once, or [Gatherer.Alone] for each, and asks again with
+// each answer.
 func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) {
 	if waiting > 0 {
 		g.turn(now, waiting)
@@ -153,9 +155,18 @@ func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
 	return max(g.until.Sub(now), 0)
 }
 
+// AsOne reports whether writes that go together now may go as one record.
+func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) }
+
 // Batch notes that n writes are sent together.
 func (g *Gatherer) Batch(now record.Instant, n int) {
-	g.together, g.sent = n, now
+	g.together, g.one, g.sent = n, false, now
+}
+
+// One is Batch for writes that are sent as one record.
+func (g *Gatherer) One(now record.Instant, n int) {
+	g.Batch(now, n)
+	g.one = true
 }
 
 // Fate is what became of a batch.
@@ -175,7 +186,9 @@ func (g *Gatherer) BatchAnswered(now record.Instant, f Fate, waiting int) {
 	switch f {
 	case Stored:
 		took := now.Sub(g.sent)
-		g.cost.took(now, n, took)
+		if !g.one {
+			g.cost.took(now, n, took)
+		}
 		g.expected, g.until = min(n+waiting, Most), now.Add(took/longer)
 	case Silent, NotTaken:
 		g.barred = now.Add(quiet)

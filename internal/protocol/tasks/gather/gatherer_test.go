@@ -24,7 +24,7 @@ func TestPays(t *testing.T) {
 		writers := rapid.IntRange(1, 600).Draw(t, "writers")
 		span := max(2*time.Second, 12*time.Duration(writers)*s.single) // the first half is to measure
 		always := world{store: s, never: true, later: later}
-		free := world{store: s, later: later}
+		free := world{store: s, later: later, asOne: rapid.Bool().Draw(t, "asOne")}
 		alone, got := always.run(t, writers, span), free.run(t, writers, span)
 		if s.bursts { // those that meet are one from then on, and in the end all are
 			one := 2*s.way + time.Duration(writers)*(s.single+entering)
@@ -145,6 +145,47 @@ func TestADearBatchIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestManyGoAsOneRecord: it takes the store the time of one write. A batch goes only now and then.
+func TestManyGoAsOneRecord(t *testing.T) {
+	const span, writers = 20 * time.Second, 256
+	w := world{asOne: true, store: store{
+		single: 330 * time.Microsecond, batch: 2500 * time.Microsecond, each: 10 * time.Microsecond,
+		way: 50 * time.Microsecond, bursts: true,
+	}}
+	rate := w.run(t, writers, span)
+	times := int(span/costMemory) + 1
+	if rate < 100_000 || w.batches < times/2 || w.batches > 2*times || w.bundles < 100*w.batches {
+		t.Errorf("%.0f/s, %d batches and %d bundles in %v", rate, w.batches, w.bundles, span)
+	}
+}
+
+// TestOneRecordSaysNothingOfBatches: what it takes is no price, and a batch goes when the price has
+// been forgotten.
+func TestOneRecordSaysNothingOfBatches(t *testing.T) {
+	g, now := turned(t)
+	if !g.AsOne(now) {
+		t.Fatal("a batch was measured a moment ago")
+	}
+	const waiting, pause = 100, 100 * time.Millisecond
+	price := g.cost.of(now, waiting)
+	for until := now.Add(costMemory - pause); now < until; now = now.Add(pause) {
+		g.One(now, waiting)
+		now = now.Add(time.Microsecond)
+		g.BatchAnswered(now, Stored, 0)
+		if g.AsOne(now) && g.cost.of(now, waiting) != price {
+			t.Fatalf("the price of a batch was %v, and is %v after one record", price, g.cost.of(now, waiting))
+		}
+	}
+	if now = now.Add(2 * pause); g.AsOne(now) {
+		t.Error("the price of a batch is not forgotten")
+	}
+	g.Batch(now, waiting)
+	now = now.Add(pause)
+	if g.BatchAnswered(now, Stored, 0); !g.AsOne(now) || g.cost.of(now, waiting) != pause {
+		t.Errorf("a batch of %v is measured as %v", pause, g.cost.of(now, waiting))
+	}
+}
+
 // turned is one that has turned to batches, with so many waiting.
 func turned(t *testing.T) (*Gatherer, record.Instant) {
 	t.Helper()
@@ -258,11 +299,13 @@ func TestRefusals(t *testing.T) {
 // TestSilence: after a batch without an answer all go alone for a while.
 func TestSilence(t *testing.T) {
 	for _, f := range []Fate{Silent, NotTaken} {
-		g, now := turned(t)
-		g.Batch(now, 100)
-		g.BatchAnswered(now, f, 0)
-		if n, together := g.Next(now, 100); n != 100 || together {
-			t.Errorf("%v: %d go, together: %v", f, n, together)
+		for _, send := range []func(*Gatherer, record.Instant, int){(*Gatherer).Batch, (*Gatherer).One} {
+			g, now := turned(t)
+			send(g, now, 100)
+			g.BatchAnswered(now, f, 0)
+			if n, together := g.Next(now, 100); n != 100 || together {
+				t.Errorf("%v: %d go, together: %v", f, n, together)
+			}
 		}
 	}
 }

@@ -59,12 +59,14 @@ type world struct {
 	g       Gatherer
 	never   bool // nothing goes together
 	later   bool // nobody writes before all answers that have come are read
+	asOne   bool // what goes together goes as one record where it may
 	now     record.Instant
 	waiting int
 	answers []answer
 	alone   int
 	before  int // of those, before the first batch
 	batches int
+	bundles int // of many writes as one record
 	stored  int
 }
 
@@ -122,6 +124,12 @@ func (w *world) next(t failer) {
 	}
 	if under := len(w.answers) + len(w.queue); under > 0 {
 		t.Fatalf("%d are under way, and a batch is sent", under)
+	}
+	if w.asOne && w.g.AsOne(w.now) {
+		w.g.One(w.now, n)
+		w.bundles++
+		w.arrives(answer{at: w.takes(w.now, n, false), n: n})
+		return
 	}
 	w.g.Batch(w.now, n)
 	if w.batches++; w.batches == 1 {
