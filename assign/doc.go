@@ -141,7 +141,7 @@
 //
 //   - done.<client>, from the scheduler: a bulletin of the outcomes that are stored at
 //     q.<task>, or that there is an outcome to read, of the tasks whose ids that client made
-//     (<client>.<n>). Another client that waits for one of these tasks receives all of these
+//     (<client>.<block>.<index>). Another client that waits for one of these tasks receives all of these
 //     messages.
 //   - done.<task>, from the scheduler: likewise for one task, if its id was given, or its
 //     announcement is larger than 2 KiB.

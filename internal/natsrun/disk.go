@@ -23,6 +23,8 @@ type Disk struct {
 	whole int
 	parts int
 	muted int // batches whose answer is to be lost
+	alike int // messages that come alone, whose answer is to be lost
+	below string
 }
 
 // Stored is how many messages came alone, how many batches came, and how many messages these had.
@@ -39,10 +41,29 @@ func (d *Disk) Mute(batches int) {
 	d.muted = batches
 }
 
+// MuteBelow has the next messages stored that come alone to subjects with a prefix, so many of
+// them, and not answered.
+func (d *Disk) MuteBelow(prefix string, messages int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.below, d.alike = prefix, messages
+}
+
+// Muted is how many messages are still to be stored and not answered, see [Disk.MuteBelow].
+func (d *Disk) Muted() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.alike
+}
+
 // mutes reports whether the answer to a message is to be lost.
 func (d *Disk) mutes(subject string, part Part) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.alike > 0 && part == Whole && strings.HasPrefix(subject, d.below) {
+		d.alike--
+		return true
+	}
 	if d.muted == 0 || part != Commit || !strings.HasPrefix(subject, d.Prefix) {
 		return false
 	}

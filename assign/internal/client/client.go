@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
 // Client submits tasks, waits for them, looks at them and steers them. It knows no types of inputs
@@ -33,7 +33,7 @@ type Client struct {
 
 	// prefix begins the ids that this client makes: they have one audience.
 	prefix string
-	count  atomic.Uint64
+	ids    ids
 	// careful is how many of the next submissions with a unique key look first whether it is free.
 	careful atomic.Int32
 
@@ -68,6 +68,7 @@ func New(nc *nats.Conn, cfg stream.Options, s *sealed.Sealer, a Around) *Client 
 		nc: nc, cfg: cfg, sealer: s, around: a, prefix: nuid.Next(), opening: make(chan struct{}, 1),
 		closed: make(chan struct{}),
 	}
+	c.ids.maker = bundles.NewMaker(c.prefix)
 	c.waiters.open = map[string]*waiter{}
 	c.subscriptions.open = map[string]*subscription{}
 	c.waiters.renewed = make(chan struct{})
@@ -117,7 +118,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	}
 	c.sub = record.TalkOf(c.cfg.Namespace, opened.Identity().ID)
 	l := &line{stream: opened}
-	leave, err := c.listen(c.prefix, c.prefix+".*")
+	leave, err := c.listen(c.prefix, c.prefix+".>")
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)
 	}
@@ -125,8 +126,9 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		leave()
 		return nil, fmt.Errorf("assign: %w", err)
 	}
-	l.intake = newIntake(l.writer)
 	l.most.Store(c.nc.MaxPayload())
+	l.intake = newIntake(l.writer, &l.most, &c.ids)
+	l.intake.apart = c.around != nil // a middleware may submit a task again before the first attempt is over
 	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)
 	return l, nil
@@ -227,8 +229,6 @@ func (c *Client) attend(l *line, leave func()) {
 		}
 	}
 }
-
-func (c *Client) newID() string { return c.prefix + "." + strconv.FormatUint(c.count.Add(1), 36) }
 
 // offline is err. If silence is explained by a missing connection, the error says so too.
 func (c *Client) offline(err error) error {

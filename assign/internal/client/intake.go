@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
@@ -18,16 +20,21 @@ import (
 //
 // Each submission has a condition of its own, and is stored once, whichever way it goes: a batch of
 // which nothing is known is not sent again, and its submissions go alone, under the same
-// conditions. Then at most one of the two is stored.
+// conditions. Then at most one of the two is stored. A bundle has one condition: see bundle.
 type intake struct {
 	writer *natskv.Writer
+	most   *atomic.Int64 // max_payload of the server
+	ids    *ids
 	began  time.Time
 
 	mu    sync.Mutex // never held across a call of the writer, or a done
 	rule  gather.Gatherer
 	queue []*arrival
-	lots  int         // halves of batches so far
-	timer *time.Timer // calls turn
+	lots  int                  // halves of batches so far
+	timer *time.Timer          // calls turn
+	apart bool                 // there are no bundles
+	again map[*bundle]struct{} // those that wait until they are sent again
+	ended bool                 // the writer has
 }
 
 // arrival is a submission on its way.
@@ -37,20 +44,26 @@ type arrival struct {
 	named  bool // another one may have its id
 	done   func(natskv.Result)
 	ticket gather.Ticket
-	lot    int // the half of a batch that it is in, 0: none
-	halved int // how often its batch was halved
+	lot    int  // the half of a batch that it is in, 0: none
+	halved int  // how often its batch was halved
+	goes   bool // it is taken out of the queue
+
+	block  string // of its id; "" if it goes in no bundle
+	member record.Member
 }
 
 const batchBytes = 4 << 20 // of one batch
 
-func newIntake(w *natskv.Writer) *intake {
-	in := &intake{writer: w, began: time.Now()}
+func newIntake(w *natskv.Writer, most *atomic.Int64, x *ids) *intake {
+	in := &intake{writer: w, most: most, ids: x, began: time.Now(), again: map[*bundle]struct{}{}}
 	in.timer = time.AfterFunc(time.Hour, in.turn)
 	in.timer.Stop()
 	return in
 }
 
-func (in *intake) now() record.Instant { return record.Instant(time.Since(in.began)) + 1 }
+func (in *intake) now() protocolrecord.Instant {
+	return protocolrecord.Instant(time.Since(in.began)) + 1
+}
 
 // submit has a submission stored. done is called once, and must not block.
 func (in *intake) submit(ctx context.Context, op natskv.Write, named bool, done func(natskv.Result)) {
@@ -62,13 +75,16 @@ func (in *intake) submit(ctx context.Context, op natskv.Write, named bool, done 
 		in.send(a)
 		return
 	}
+	if !in.apart && !named {
+		a.block, a.member, _ = memberOf(&op)
+	}
 	in.queue = append(in.queue, a)
 	in.mu.Unlock()
 	in.turn()
 }
 
-// ended notes whether a submission found that its task was there.
-func (in *intake) ended(duplicate bool) {
+// found notes whether a submission found that its task was there.
+func (in *intake) found(duplicate bool) {
 	in.mu.Lock()
 	in.rule.Ended(duplicate)
 	in.mu.Unlock()
@@ -96,9 +112,11 @@ func (in *intake) turn() {
 	in.mu.Lock()
 	now := in.now()
 	n, together := in.rule.Next(now, len(in.queue))
-	list := in.take(n, together)
+	list, asOne := in.take(n, together, in.rule.AsOne(now))
 	switch {
 	case len(list) == 0:
+	case asOne:
+		in.rule.One(now, len(list))
 	case together:
 		in.rule.Batch(now, len(list))
 	default:
@@ -108,41 +126,70 @@ func (in *intake) turn() {
 		in.timer.Reset(due)
 	}
 	in.mu.Unlock()
-	if together && len(list) > 0 {
+	switch {
+	case asOne:
+		in.sendBundle(newBundle(list))
+	case together && len(list) > 0:
 		in.sendTogether(list)
-		return
-	}
-	for _, a := range list {
-		in.send(a)
+	default:
+		for _, a := range list {
+			in.send(a)
+		}
 	}
 }
 
-// take takes up to n submissions out of the queue, without those whose callers have left. A batch
-// has one record for each id, and the halves of a former batch are batches of their own.
-func (in *intake) take(n int, together bool) (list []*arrival) {
+// take takes up to n submissions out of the queue, without those whose callers have left. asOne
+// says that these are a bundle.
+func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne bool) {
 	if n == 0 {
-		return nil
+		return nil, false
 	}
+	in.queue = slices.DeleteFunc(in.queue, func(a *arrival) bool { return a.ctx.Err() != nil })
+	if !together {
+		n = min(n, len(in.queue))
+		list = slices.Clone(in.queue[:n])
+		in.queue = slices.Delete(in.queue, 0, n)
+		return list, false
+	}
+	list = in.batch(n)
+	if mayBeOne {
+		if b := in.bundle(n); len(b) > 1 && worthwhile*len(b) >= len(list) {
+			list, asOne = b, true
+			in.ids.leave(b[0].block)
+		}
+	}
+	for _, a := range list {
+		a.goes = true
+	}
+	in.queue = slices.DeleteFunc(in.queue, func(a *arrival) bool { return a.goes })
+	for _, a := range list {
+		a.goes = false // one half of a batch comes again
+	}
+	return list, asOne
+}
+
+// worthwhile: a bundle goes if it has at least this part of what would go in a batch. A batch takes
+// a store much longer.
+const worthwhile = 4
+
+// batch is the first submissions that go into one batch, up to n. It has one record for each id,
+// and the halves of a former batch are batches of their own.
+func (in *intake) batch(n int) (list []*arrival) {
 	bytes, names := 0, map[string]bool{}
-	in.queue = slices.DeleteFunc(in.queue, func(a *arrival) bool {
-		switch {
-		case a.ctx.Err() != nil:
-			return true
-		case len(list) == n:
-			return false
-		case together:
-			size := a.size()
-			if len(list) > 0 && (bytes+size > batchBytes || a.lot != list[0].lot) || names[a.op.Key] {
-				return false
-			}
-			bytes += size
-			if a.named {
-				names[a.op.Key] = true
-			}
+	for _, a := range in.queue {
+		size := a.size()
+		if len(list) == n {
+			break
+		}
+		if len(list) > 0 && (bytes+size > batchBytes || a.lot != list[0].lot) || names[a.op.Key] {
+			continue
+		}
+		bytes += size
+		if a.named {
+			names[a.op.Key] = true
 		}
 		list = append(list, a)
-		return true
-	})
+	}
 	return list
 }
 
@@ -155,7 +202,7 @@ func (a *arrival) size() int {
 }
 
 // leave notes that submissions are about to be sent alone.
-func (in *intake) leave(now record.Instant, list []*arrival) {
+func (in *intake) leave(now protocolrecord.Instant, list []*arrival) {
 	for _, a := range list {
 		a.ticket = in.rule.Alone(now)
 	}
@@ -229,8 +276,14 @@ func (in *intake) halve(list []*arrival) {
 func (in *intake) close() {
 	in.timer.Stop()
 	in.mu.Lock()
+	in.ended = true
 	rest := in.queue
 	in.queue = nil
+	for b := range in.again {
+		b.timer.Stop()
+		rest = append(rest, b.list...)
+	}
+	clear(in.again)
 	in.mu.Unlock()
 	for _, a := range rest {
 		a.done(natskv.Result{Err: natskv.ErrClosed})

@@ -32,7 +32,7 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 	var pace *backoff.ExponentialBackOff
 	defer func() {
 		if err == nil {
-			l.intake.ended(at != "")
+			l.intake.found(at != "")
 		}
 	}()
 	for tries := 0; ; tries++ {
@@ -85,7 +85,7 @@ func sameKind(id, want, is string) error {
 }
 
 // writeFirst is write for a submission: in the company of others at first. Once nothing is known of
-// it, it goes alone.
+// it, it goes alone. Something is known in the end of each that went in a bundle.
 func (c *Client) writeFirst(ctx context.Context, l *line, op natskv.Write, named, again bool) (natskv.Result, error) {
 	if again {
 		return c.write(ctx, l, op)
@@ -107,18 +107,23 @@ func (c *Client) write(ctx context.Context, l *line, op natskv.Write) (natskv.Re
 func answerOf(ctx context.Context, answered <-chan natskv.Result) (natskv.Result, error) {
 	select {
 	case r := <-answered:
-		switch {
-		case r.Outcome != natskv.Unknown:
-			return r, nil
-		case errors.Is(r.Err, natskv.ErrClosed):
-			return r, taskerr.ErrClosed
-		case stream.Judge(r.Err) == stream.NoRoom: // another try would take the room that outcomes need
-			return r, fmt.Errorf("%w (%w)", taskerr.ErrStreamFull, r.Err)
-		case natskv.Permanent(r.Err):
-			return r, r.Err
-		}
-		return r, nil
+		return r, lasting(&r)
 	case <-ctx.Done():
 		return natskv.Result{}, ctx.Err()
 	}
+}
+
+// lasting is the fault of a write that trying again does not cure, nil if there is none.
+func lasting(r *natskv.Result) error {
+	switch {
+	case r.Outcome != natskv.Unknown:
+		return nil
+	case errors.Is(r.Err, natskv.ErrClosed):
+		return taskerr.ErrClosed
+	case stream.Judge(r.Err) == stream.NoRoom: // another try would take the room that outcomes need
+		return fmt.Errorf("%w (%w)", taskerr.ErrStreamFull, r.Err)
+	case natskv.Permanent(r.Err):
+		return r.Err
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 // Submit stores one task.
 func (c *Client) Submit(ctx context.Context, s *Submission, data []byte) (Handle, error) {
 	if s.own = s.ID == ""; s.own {
-		s.ID = c.newID()
+		s.ID = c.ids.next()
 	}
 	if c.around == nil {
 		return c.submit(ctx, s, data)

@@ -179,7 +179,7 @@ func (k *claim) write(ctx context.Context, op natskv.Write, m machine) error {
 	}
 	if !k.alone {
 		k.alone = r.Outcome != natskv.Won
-		k.l.intake.ended(k.alone)
+		k.l.intake.found(k.alone)
 	}
 	k.last = r.Err
 	m.Wrote(outcomes[r.Outcome], r.Revision)

@@ -10,11 +10,12 @@ import (
 const clientName = 22
 
 // Audience names the clients that are told how a task has ended. If the id looks like one that a
-// client has made (<client>.<n>), they are all that listen for the tasks of that client. Otherwise
-// they are those that listen for this task alone.
+// client has made (<client>.<block>.<index>, or <client>.<n> of an earlier version), they are all
+// that listen for the tasks of that client. Otherwise they are those that listen for this task
+// alone.
 func Audience(task string) string {
 	client, n, made := strings.Cut(task, ".")
-	if made && len(client) == clientName && !strings.Contains(n, ".") {
+	if made && len(client) == clientName && strings.Count(n, ".") < 2 {
 		return client
 	}
 	return task

@@ -11,7 +11,8 @@ func TestTheTasksOfAClientHaveOneAudience(t *testing.T) {
 	for task, want := range map[string]string{
 		client + ".1": client, client + ".zz": client, client: client, client + "x.1": client + "x.1",
 		client[1:] + ".1":        client[1:] + ".1",
-		client + ".1.2":          client + ".1.2",
+		client + ".1.zz":         client,
+		client + ".1.2.3":        client + ".1.2.3",
 		"a." + client[3:] + ".1": "a." + client[3:] + ".1", "order.17": "order.17", "x": "x",
 	} {
 		if got := Audience(task); got != want {

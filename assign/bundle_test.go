@@ -1,0 +1,289 @@
+package assign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	taskrecord "github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+const bundled = stored + taskrecord.BundleKey
+
+// submissions is all that was stored in the stream since it is looked at, also what was replaced.
+type submissions struct {
+	mu      sync.Mutex
+	of      map[string]int // how often each task was stored
+	alone   int
+	bundles int
+	fault   error
+}
+
+// recordSubmissions begins to look at what is stored. There is a stream then, and one task.
+func recordSubmissions(t *testing.T, s *natsrun.Server, nc *nats.Conn) *submissions {
+	t.Helper()
+	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if _, err := assign.Submit(t.Context(), c, double, 1, assign.WithID("first")); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Republish(t, nc, taskStream, stored+">", "kept.>")
+	x := &submissions{of: map[string]int{}}
+	sub, err := nc.Subscribe("kept.>", x.stored)
+	if err == nil {
+		err = sub.SetPendingLimits(-1, -1)
+	}
+	if err == nil {
+		err = nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (x *submissions) stored(m *nats.Msg) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := strings.TrimPrefix(m.Subject, "kept.")
+	if id, ok := strings.CutPrefix(key, taskrecord.QueueKey); ok {
+		x.of[id]++
+		x.alone++
+		return
+	}
+	name, ok := strings.CutPrefix(key, taskrecord.BundleKey)
+	if !ok {
+		return
+	}
+	block, _, _ := bundles.Split(name)
+	members, err := taskrecord.DecodeBundle(name, m.Header, m.Data)
+	if err != nil {
+		x.fault = fmt.Errorf("%s: %w", name, err)
+	}
+	x.bundles++
+	for i := range members {
+		x.of[bundles.ID(block, int(members[i].Index))]++
+	}
+}
+
+// check waits until each of these tasks is stored, and wants each to be stored once.
+func (x *submissions) check(t *testing.T, ids []string) (alone, inBundles int) {
+	t.Helper()
+	natstest.Eventually(t, "all are stored", time.Minute, func() (bool, string) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return len(x.of) >= len(ids), fmt.Sprintf("%d of %d", len(x.of), len(ids))
+	})
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.fault != nil {
+		t.Error(x.fault)
+	}
+	for _, id := range ids {
+		if n := x.of[id]; n != 1 {
+			t.Errorf("%s is stored %d times", id, n)
+		}
+	}
+	if len(x.of) != len(ids) {
+		t.Errorf("%d tasks are stored, and %d were submitted", len(x.of), len(ids))
+	}
+	t.Logf("%d alone or in batches, %d in %d bundles", x.alone, len(ids)-x.alone, x.bundles)
+	return x.alone, len(ids) - x.alone
+}
+
+// manySubmit has so many tasks submitted by 200 at once. It returns the ids of those that are
+// stored, and the errors of the others.
+func manySubmit(ctx context.Context, c *assign.Client, n int, opts func(i int) []assign.SubmitOption) (ids []string,
+	errs []error,
+) {
+	next := make(chan int)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for range 200 {
+		all.Go(func() {
+			for i := range next {
+				p, err := assign.Submit(ctx, c, double, i, opts(i)...)
+				mu.Lock()
+				if err != nil {
+					errs = append(errs, err)
+				} else {
+					ids = append(ids, p.ID())
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return ids, errs
+}
+
+// TestSubmissionsGoInBundles: on a store that syncs each write, and on no other one.
+func TestSubmissionsGoInBundles(t *testing.T) {
+	const tasks = 4000
+	for _, synced := range []bool{true, false} {
+		t.Run(fmt.Sprint(synced), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+				if !synced {
+					slow.disk.Sync = 0
+				}
+				ids, errs := manySubmit(t.Context(), New(t, slow), tasks, unnamed)
+				if len(errs) > 0 {
+					t.Fatal(errs[0])
+				}
+				if _, n := x.check(t, ids); synced && n < tasks/2 || !synced && n > 0 {
+					t.Errorf("%d in bundles", n)
+				}
+			})
+		})
+	}
+}
+
+// TestSubmissionsThatGoInNoBundle do so beside those that do: those with a name, a key, tasks that
+// they wait for, or a large input.
+func TestSubmissionsThatGoInNoBundle(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		const tasks = 3000
+		x := recordSubmissions(t, s, natstest.Connect(t, s))
+		ids, errs := manySubmit(t.Context(), New(t, syncing(s)), tasks, func(i int) []assign.SubmitOption {
+			switch i % 10 {
+			case 0:
+				return []assign.SubmitOption{assign.WithID(fmt.Sprint("named-", i))}
+			case 1:
+				return []assign.SubmitOption{assign.After("first")}
+			}
+			return nil
+		})
+		if len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
+		if alone, n := x.check(t, ids); n < tasks/4 || alone < tasks/5 {
+			t.Errorf("%d alone, and %d in bundles", alone, n)
+		}
+	})
+}
+
+// TestBundlesWithoutAnAnswer: bundles are stored, and their answers are lost. Each is sent again as
+// it is, and each task is stored once.
+func TestBundlesWithoutAnAnswer(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+		const lost = 3
+		slow.disk.MuteBelow(bundled, lost)
+		ids, errs := manySubmit(t.Context(), New(t, slow), 6000, unnamed)
+		if len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
+		x.check(t, ids)
+		if n := slow.disk.Muted(); n != 0 {
+			t.Errorf("%d answers of %d were lost", lost-n, lost)
+		}
+	})
+}
+
+// TestLostBundles: the connection is silent in one direction for a while, again and again. Each
+// task is stored once.
+func TestLostBundles(t *testing.T) {
+	for way, cut := range map[string]natsrun.Direction{"to the server": natsrun.ToServer, "to the client": natsrun.ToClient} {
+		t.Run(way, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+				c := New(t, slow)
+				var ids []string
+				var errs []error
+				var all sync.WaitGroup
+				var over atomic.Bool
+				all.Go(func() {
+					ids, errs = manySubmit(t.Context(), c, 10_000, unnamed)
+					over.Store(true)
+				})
+				for range 3 {
+					before := x.inBundles()
+					natstest.Eventually(t, "bundles are under way", time.Minute, func() (bool, string) {
+						return x.inBundles() > before+2 || over.Load(), fmt.Sprint(x.inBundles())
+					})
+					slow.link.CutOneWay(cut)
+					time.Sleep(500 * time.Millisecond)
+					slow.link.Heal()
+				}
+				all.Wait()
+				if len(errs) > 0 {
+					t.Fatal(errs[0])
+				}
+				if _, n := x.check(t, ids); n == 0 {
+					t.Error("no bundles: this proves nothing")
+				}
+			})
+		})
+	}
+}
+
+func (x *submissions) inBundles() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.bundles
+}
+
+// TestBundlesThatAreDenied: a client that may store no bundles goes on without them.
+func TestBundlesThatAreDenied(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		x := recordSubmissions(t, s, natstest.Connect(t, s, nats.UserInfo("root", "p")))
+		ids, errs := manySubmit(t.Context(), New(t, syncing(s)), 3000, unnamed)
+		if len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
+		if _, n := x.check(t, ids); n > 0 {
+			t.Errorf("%d in bundles", n)
+		}
+	}, denying([]string{bundled + ">"}, nil))
+}
+
+// TestCallersOfABundleLeave: nothing is known of a bundle. Each of its callers waits as long as it
+// wants to, and until the client is closed.
+func TestCallersOfABundleLeave(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		t.Run(fmt.Sprint(closes), func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				recordSubmissions(t, s, natstest.Connect(t, s))
+				slow := syncing(s)
+				slow.disk.MuteBelow(bundled, 1<<20)
+				c := New(t, slow)
+				ctx, leave := context.WithTimeout(t.Context(), 20*time.Second)
+				defer leave()
+				want := context.DeadlineExceeded
+				if closes {
+					want = assign.ErrClosed
+					time.AfterFunc(15*time.Second, c.Close)
+				}
+				ids, errs := manySubmit(ctx, c, 4000, unnamed)
+				found := 0
+				for _, err := range errs {
+					if errors.Is(err, want) {
+						found++
+					}
+				}
+				if found == 0 || len(ids) == 0 {
+					t.Errorf("%d are stored, %d of %d errors are %v", len(ids), found, len(errs), want)
+				}
+			})
+		})
+	}
+}

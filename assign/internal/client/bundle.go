@@ -1,0 +1,155 @@
+package client
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+// ids makes the ids of a client. It is safe for concurrent use.
+type ids struct {
+	mu    sync.Mutex
+	maker bundles.Maker
+}
+
+func (x *ids) next() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.maker.ID()
+}
+
+func (x *ids) leave(block string) {
+	x.mu.Lock()
+	x.maker.Leave(block)
+	x.mu.Unlock()
+}
+
+// bundle is submissions that are stored as one record, under the condition that nothing is there.
+//
+// A submission that was in a bundle must not go alone while the bundle may be stored, now or later:
+// its task would be stored twice. So a bundle of which nothing is known is sent again as it is. It
+// is stored in the end, or one of its faults lasts, or all its callers have left. If it is refused
+// it is there, since nobody else has ids of this client.
+type bundle struct {
+	op    natskv.Write
+	list  []*arrival                  // by their indexes
+	pace  *backoff.ExponentialBackOff // nil until nothing is known of an attempt
+	timer *time.Timer                 // sends it again
+}
+
+// memberOf is a submission as a member of a bundle of its block, if it can be one.
+func memberOf(op *natskv.Write) (block string, m record.Member, ok bool) {
+	block, index, ok := bundles.Split(strings.TrimPrefix(op.Key, record.QueueKey))
+	if !ok || len(op.Value) > record.MaxMember || op.Delete || op.Expect > 0 || op.Guard != nil || op.TTL > 0 {
+		return "", m, false
+	}
+	m.Index, m.Data = uint16(index), op.Value
+	for _, f := range op.Header {
+		switch f.Name {
+		case record.HeaderTask:
+			m.Task = f.Value
+		case record.HeaderKeys:
+			m.Keys = f.Value
+		case record.HeaderMeta:
+			m.Meta = f.Value
+		case record.HeaderTrace:
+			m.Trace = f.Value
+		default:
+			return "", record.Member{}, false
+		}
+	}
+	return block, m, true
+}
+
+// bundle is those submissions of the first one's block that go into one bundle, up to n, by their
+// indexes. There are none if the first one goes in no bundle.
+func (in *intake) bundle(n int) (list []*arrival) {
+	if in.apart || len(in.queue) == 0 || in.queue[0].block == "" {
+		return nil
+	}
+	bytes, most := 0, int(min(record.MaxBundle, in.most.Load()-record.Headroom))
+	for _, a := range in.queue {
+		if a.block != in.queue[0].block || a.lot > 0 {
+			continue
+		}
+		if bytes += a.member.Size(); bytes > most || len(list) == n {
+			break
+		}
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b *arrival) int { return cmp.Compare(a.member.Index, b.member.Index) })
+	return list
+}
+
+func newBundle(list []*arrival) *bundle {
+	members := make([]record.Member, len(list))
+	for i, a := range list {
+		members[i] = a.member
+	}
+	header, data := record.EncodeBundle(members)
+	name := bundles.ID(list[0].block, int(list[0].member.Index))
+	return &bundle{list: list, op: natskv.Write{Key: record.BundleKey + name, Value: data, Header: header}}
+}
+
+func (in *intake) sendBundle(b *bundle) {
+	in.writer.Submit(b.op, submitWithin, func(r natskv.Result) { in.bundleAnswered(b, r) })
+}
+
+// bundleAnswered handles the answer to a bundle. Its submissions go alone only if the only attempt
+// was not taken, and will not be. Then the server takes no bundles: it denies them, or they are too
+// large.
+func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
+	in.mu.Lock()
+	now, once, verdict := in.now(), b.pace == nil, stream.Judge(r.Err)
+	if once {
+		in.rule.BatchAnswered(now, stream.FateOf(&r), len(in.queue))
+	}
+	var over, alone []*arrival
+	switch {
+	case r.Outcome != natskv.Unknown:
+		over = b.list
+	case once && (verdict == stream.Never || verdict == stream.Denied):
+		in.apart, alone = true, b.list
+		in.leave(now, alone)
+	case lasting(&r) != nil:
+		over = b.list
+	case in.ended:
+		over, r = b.list, natskv.Result{Err: natskv.ErrClosed}
+	default:
+		in.later(b)
+	}
+	in.mu.Unlock()
+	for _, a := range over {
+		a.done(r)
+	}
+	for _, a := range alone {
+		in.send(a)
+	}
+	in.turn()
+}
+
+// later has a bundle sent again after a while.
+func (in *intake) later(b *bundle) {
+	if b.pace == nil {
+		b.pace = newPace()
+	}
+	in.again[b] = struct{}{}
+	b.timer = time.AfterFunc(b.pace.NextBackOff(), func() {
+		in.mu.Lock()
+		_, waits := in.again[b]
+		delete(in.again, b)
+		in.mu.Unlock()
+		if waits && slices.ContainsFunc(b.list, func(a *arrival) bool { return a.ctx.Err() == nil }) {
+			in.sendBundle(b)
+		}
+	})
+}
