@@ -21,8 +21,8 @@ import (
 
 const bundled = stored + taskrecord.BundleKey
 
-// submissions is all that was stored in the stream since it is looked at, also what was replaced.
-type submissions struct {
+// storedTasks is all that was stored in the stream since it is looked at, also what was replaced.
+type storedTasks struct {
 	mu      sync.Mutex
 	of      map[string]int // how often each task was stored
 	alone   int
@@ -31,7 +31,7 @@ type submissions struct {
 }
 
 // recordSubmissions begins to look at what is stored. There is a stream then, and one task.
-func recordSubmissions(t *testing.T, s *natsrun.Server, nc *nats.Conn) *submissions {
+func recordSubmissions(t *testing.T, s *natsrun.Server, nc *nats.Conn) *storedTasks {
 	t.Helper()
 	c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS, StreamAutoCreate: true})
 	if err != nil {
@@ -42,7 +42,7 @@ func recordSubmissions(t *testing.T, s *natsrun.Server, nc *nats.Conn) *submissi
 		t.Fatal(err)
 	}
 	natstest.Republish(t, nc, taskStream, stored+">", "kept.>")
-	x := &submissions{of: map[string]int{}}
+	x := &storedTasks{of: map[string]int{}}
 	sub, err := nc.Subscribe("kept.>", x.stored)
 	if err == nil {
 		err = sub.SetPendingLimits(-1, -1)
@@ -56,7 +56,7 @@ func recordSubmissions(t *testing.T, s *natsrun.Server, nc *nats.Conn) *submissi
 	return x
 }
 
-func (x *submissions) stored(m *nats.Msg) {
+func (x *storedTasks) stored(m *nats.Msg) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := strings.TrimPrefix(m.Subject, "kept.")
@@ -81,7 +81,7 @@ func (x *submissions) stored(m *nats.Msg) {
 }
 
 // check waits until each of these tasks is stored, and wants each to be stored once.
-func (x *submissions) check(t *testing.T, ids []string) (alone, inBundles int) {
+func (x *storedTasks) check(t *testing.T, ids []string) (alone, inBundles int) {
 	t.Helper()
 	natstest.Eventually(t, "all are stored", time.Minute, func() (bool, string) {
 		x.mu.Lock()
@@ -202,7 +202,9 @@ func TestBundlesWithoutAnAnswer(t *testing.T) {
 // TestLostBundles: the connection is silent in one direction for a while, again and again. Each
 // task is stored once.
 func TestLostBundles(t *testing.T) {
-	for way, cut := range map[string]natsrun.Direction{"to the server": natsrun.ToServer, "to the client": natsrun.ToClient} {
+	for way, cut := range map[string]natsrun.Direction{
+		"to the server": natsrun.ToServer, "to the client": natsrun.ToClient,
+	} {
 		t.Run(way, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
@@ -236,13 +238,13 @@ func TestLostBundles(t *testing.T) {
 	}
 }
 
-func (x *submissions) inBundles() int {
+func (x *storedTasks) inBundles() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.bundles
 }
 
-// TestBundlesThatAreDenied: a client that may store no bundles goes on without them.
+// TestBundlesThatAreDenied: a client that may store no bundles continues without them.
 func TestBundlesThatAreDenied(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		x := recordSubmissions(t, s, natstest.Connect(t, s, nats.UserInfo("root", "p")))

@@ -141,8 +141,8 @@
 //
 //   - done.<client>, from the scheduler: a bulletin of the outcomes that are stored at
 //     q.<task>, or that there is an outcome to read, of the tasks whose ids that client made
-//     (<client>.<block>.<index>). Another client that waits for one of these tasks receives all of these
-//     messages.
+//     (<client>.<block>.<index>). Another client that waits for one of these tasks receives all
+//     of these messages.
 //   - done.<task>, from the scheduler: likewise for one task, if its id was given, or its
 //     announcement is larger than 2 KiB.
 //   - event.<task>, from the scheduler: the progress of a task that is watched.
@@ -155,8 +155,9 @@
 // object.
 //
 // All who may publish to $KV.TASKS_<ns>.q.> trust each other; separate trust domains take separate
-// namespaces. A client that submits with unique keys needs u.> too, a client that cancels needs
-// x.>, and an operator also needs p.>, d.> and r.>. Clients that wait for their tasks believe
+// namespaces. A client that submits many tasks at once is faster with b.> too. A client that
+// submits with unique keys also needs u.>, a client that cancels needs x.>, and an operator also
+// needs p.>, d.> and r.>. Clients that wait for their tasks believe
 // anybody who may publish to $TASKS.<ns>.*.done.>: only schedulers may have that permission.
 package assign
 

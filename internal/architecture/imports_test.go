@@ -31,12 +31,13 @@ var allowed = map[string][]string{
 	"internal/protocol/zone":   {"internal/protocol/record"},
 	"internal/protocol/ending": {"internal/protocol/record", "internal/protocol/view"},
 	"internal/protocol/tasks": {
-		"internal/protocol/record", "internal/protocol/tasks/groups", "internal/protocol/tasks/queue",
-		"internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
+		"internal/protocol/record", "internal/protocol/tasks/bundles", "internal/protocol/tasks/groups",
+		"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
 		"internal/protocol/tasks/streamclock",
 	},
 	"internal/protocol/tasks/ahead":       {"internal/protocol/record"},
 	"internal/protocol/tasks/gaps":        {},
+	"internal/protocol/tasks/bundles":     {},
 	"internal/protocol/tasks/gather":      {"internal/protocol/record"},
 	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
@@ -94,7 +95,8 @@ var allowed = map[string][]string{
 	"assign/internal/taskerr": {"election", "internal/natskv"},
 	"assign/internal/record": {
 		"assign/internal/taskerr", "internal/natskv", "internal/naming", "internal/protocol/tasks",
-		"internal/protocol/tasks/frame", "internal/protocol/tasks/groups", "internal/protocol/tasks/recurring",
+		"internal/protocol/tasks/bundles", "internal/protocol/tasks/frame", "internal/protocol/tasks/groups",
+		"internal/protocol/tasks/recurring",
 	},
 	"assign/internal/control": {"internal/protocol/tasks"},
 	"assign/internal/stream": {
@@ -104,7 +106,8 @@ var allowed = map[string][]string{
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
 		"assign/internal/taskerr",
 		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
-		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/unique",
+		"internal/protocol/tasks/bundles", "internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
+		"internal/protocol/tasks/unique",
 	},
 	"assign/internal/scheduler": {
 		"assign/internal/control", "assign/internal/feeds", "assign/internal/record", "assign/internal/shortcut",
@@ -112,8 +115,8 @@ var allowed = map[string][]string{
 		"assign/internal/taskerr", "assign/internal/timings", "assign/internal/upkeep",
 		"election", "event", "fencing", "internal/mailbox", "internal/natsconn", "internal/natskv", "internal/naming",
 		"internal/protocol/record", "internal/protocol/tasks", "internal/protocol/tasks/frame",
-		"internal/protocol/tasks/ahead", "internal/protocol/tasks/gaps", "internal/protocol/tasks/gather",
-		"internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
+		"internal/protocol/tasks/ahead", "internal/protocol/tasks/bundles", "internal/protocol/tasks/gaps",
+		"internal/protocol/tasks/gather", "internal/protocol/tasks/groups", "internal/protocol/tasks/workers",
 	},
 	"assign/internal/sealed":  {"assign/internal/record", "assign/internal/taskerr"},
 	"assign/keyring":          {"assign"},
@@ -237,10 +240,10 @@ var only = map[string][]string{
 var pure = []string{
 	"internal/naming", "internal/protocol", "internal/protocol/record", "internal/protocol/spread",
 	"internal/protocol/view", "internal/protocol/zone",
-	"internal/protocol/tasks", "internal/protocol/tasks/ahead", "internal/protocol/tasks/frame",
-	"internal/protocol/tasks/gaps", "internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
-	"internal/protocol/tasks/queue", "internal/protocol/tasks/reach", "internal/protocol/tasks/recurring",
-	"internal/protocol/tasks/streamclock",
+	"internal/protocol/tasks", "internal/protocol/tasks/ahead", "internal/protocol/tasks/bundles",
+	"internal/protocol/tasks/frame", "internal/protocol/tasks/gaps", "internal/protocol/tasks/gather",
+	"internal/protocol/tasks/groups", "internal/protocol/tasks/queue", "internal/protocol/tasks/reach",
+	"internal/protocol/tasks/recurring", "internal/protocol/tasks/streamclock",
 	"internal/protocol/tasks/unique", "internal/protocol/tasks/workers",
 }
 

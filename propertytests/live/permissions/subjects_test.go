@@ -40,10 +40,12 @@ var publishing = []rule{
 	{"$ROLES.roles.id.ready.b", "a b"},
 	{"$ROLES.other.id.ctl.a", ""},
 
-	// Tasks: submissions and outcomes, notes, checkpoints, cancels, unique keys, paused kinds, drained
-	// workers, limits, recurrences and their ticks, the seal; announced outcomes, what watchers are
-	// told; frames, reports, questions.
+	// Tasks: submissions and outcomes, bundles and which of their tasks have ended, notes,
+	// checkpoints, cancels, unique keys, paused kinds, drained workers, limits, recurrences and their
+	// ticks, the seal; announced outcomes, what watchers are told; frames, reports, questions.
 	{"$KV.TASKS_jobs.q.task", "a s"},
+	{"$KV.TASKS_jobs.b.task", "a s"},
+	{"$KV.TASKS_jobs.e.task", "a"},
 	{"$KV.TASKS_jobs.t.task", "a"},
 	{"$KV.TASKS_jobs.c.task", "a"},
 	{"$KV.TASKS_jobs.x.task", "a s"},

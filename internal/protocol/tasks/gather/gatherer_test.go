@@ -159,8 +159,8 @@ func TestManyGoAsOneRecord(t *testing.T) {
 	}
 }
 
-// TestOneRecordSaysNothingOfBatches: what it takes is no price, and a batch goes when the price has
-// been forgotten.
+// TestOneRecordSaysNothingOfBatches: what it takes changes no price. A batch goes when the price
+// has been forgotten.
 func TestOneRecordSaysNothingOfBatches(t *testing.T) {
 	g, now := turned(t)
 	if !g.AsOne(now) {
