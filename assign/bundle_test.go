@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	taskrecord "github.com/rolemanager/rolemanager/assign/internal/record"
@@ -256,6 +257,23 @@ func TestBundlesThatAreDenied(t *testing.T) {
 			t.Errorf("%d in bundles", n)
 		}
 	}, denying([]string{bundled + ">"}, nil))
+}
+
+// TestBundlesWithoutRoom: the stream is full, and each caller of a bundle is told so.
+func TestBundlesWithoutRoom(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+		limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 256 << 10 })
+		ids, errs := manySubmit(t.Context(), New(t, slow), 6000, unnamed)
+		for _, err := range errs {
+			if !errors.Is(err, assign.ErrStreamFull) {
+				t.Fatal(err)
+			}
+		}
+		if _, n := x.check(t, ids); n < 500 || len(errs) < 500 {
+			t.Errorf("%d in bundles, and %d errors", n, len(errs))
+		}
+	})
 }
 
 // TestCallersOfABundleLeave: nothing is known of a bundle. Each of its callers waits as long as it

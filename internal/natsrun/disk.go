@@ -23,7 +23,7 @@ type Disk struct {
 	whole int
 	parts int
 	muted int // batches whose answer is to be lost
-	alike int // messages that come alone, whose answer is to be lost
+	quiet int // messages that come alone below a prefix, whose answer is to be lost
 	below string
 }
 
@@ -46,22 +46,22 @@ func (d *Disk) Mute(batches int) {
 func (d *Disk) MuteBelow(prefix string, messages int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.below, d.alike = prefix, messages
+	d.below, d.quiet = prefix, messages
 }
 
 // Muted is how many messages are still to be stored and not answered, see [Disk.MuteBelow].
 func (d *Disk) Muted() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.alike
+	return d.quiet
 }
 
 // mutes reports whether the answer to a message is to be lost.
 func (d *Disk) mutes(subject string, part Part) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.alike > 0 && part == Whole && strings.HasPrefix(subject, d.below) {
-		d.alike--
+	if d.quiet > 0 && part == Whole && strings.HasPrefix(subject, d.below) {
+		d.quiet--
 		return true
 	}
 	if d.muted == 0 || part != Commit || !strings.HasPrefix(subject, d.Prefix) {

@@ -35,6 +35,9 @@ var decoders = map[string]string{
 	"assign/internal/control/readList":                    "FuzzAnswers",
 	"assign/internal/record/Audience":                     "FuzzBulletin",
 	"assign/internal/record/DecodeAnnouncement":           "FuzzAnnouncement",
+	"assign/internal/record/DecodeBundle":                 "FuzzBundle",
+	"assign/internal/record/DecodeEnded":                  "FuzzEnded",
+	"assign/internal/record/decoder.number":               "FuzzBundle",
 	"assign/internal/record/DecodeKindLimits":             "FuzzTaskRecords",
 	"assign/internal/record/KindLimits.check":             "FuzzTaskRecords",
 	"assign/internal/record/DecodeNote":                   "FuzzRecords",
@@ -275,6 +278,7 @@ var decoders = map[string]string{
 	"internal/protocol/record/decode":                    "FuzzRecords",
 	"internal/protocol/record/unmarshal":                 "FuzzRecords",
 
+	"internal/protocol/tasks/bundles/Split":        "FuzzSplit",
 	"internal/protocol/tasks/frame/DecodeAnswers":  "FuzzEveryFrame",
 	"internal/protocol/tasks/frame/DecodeAssign":   "FuzzEveryFrame",
 	"internal/protocol/tasks/frame/DecodeEnvelope": "FuzzFrames",
