@@ -10,8 +10,8 @@
 //
 //   - A write whose acknowledgement is lost is sent again under the same condition: it is stored
 //     once, and a copy that arrives late undoes nothing.
-//   - Submissions that were in a bundle go alone only if the bundle is sure to be stored never: a task
-//     is in one record only.
+//   - Submissions that were in a bundle go alone only if it is sure that it is never stored. So a
+//     task is stored once.
 //   - A caller that waits reads the record after every reconnect and now and then, so that a lost
 //     announcement delays it and no more.
 package client

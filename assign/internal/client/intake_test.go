@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+// waiting is an intake without a writer, and what waits in it is given as arrivals.
+func waiting(payload int64, queue []*arrival) *intake {
+	var most atomic.Int64
+	most.Store(payload)
+	x := &ids{maker: bundles.NewMaker("client")}
+	return &intake{most: &most, ids: x, queue: queue}
+}
+
+func arrive(id string, size int, header ...string) *arrival {
+	op := natskv.Write{Key: record.QueueKey + id, Value: make([]byte, size)}
+	for _, name := range append([]string{record.HeaderTask}, header...) {
+		op.Header = append(op.Header, natskv.Field{Name: name, Value: "{}"})
+	}
+	a := &arrival{ctx: context.Background(), op: op}
+	a.block, a.member, _ = memberOf(&op)
+	return a
+}
+
+// arrivals are so many of one block, the last one first.
+func arrivals(block string, n, size int) (list []*arrival) {
+	for i := range n {
+		list = append(list, arrive(bundles.ID(block, n-1-i), size))
+	}
+	return list
+}
+
+const payload = 1 << 20
+
+// TestWhatGoesInABundle: those of the first one's block, if they are enough.
+func TestWhatGoesInABundle(t *testing.T) {
+	named := func(n int) (list []*arrival) {
+		for i := range n {
+			list = append(list, arrive(fmt.Sprint("named-", i), 1))
+		}
+		return list
+	}
+	halves := arrivals("client.1", 20, 1)
+	for _, a := range halves {
+		a.lot = 1
+	}
+	const most = 100
+	const large = record.MaxBundle/record.MaxMember - 1 // in one bundle
+	two := append(arrivals("client.1", 20, 1), arrivals("client.2", 30, 1)...)
+	for what, x := range map[string]struct {
+		queue   []*arrival
+		payload int64
+		n       int // that go
+		asOne   bool
+	}{
+		"all of one block":           {arrivals("client.1", 20, 1), payload, 20, true},
+		"no more than may go":        {arrivals("client.1", 2*most, 1), payload, most, true},
+		"one alone":                  {arrivals("client.1", 1, 1), payload, 1, false},
+		"a named one is first":       {append(named(1), arrivals("client.1", 20, 1)...), payload, 21, false},
+		"a quarter":                  {append(arrivals("client.1", 5, 1), named(15)...), payload, 5, true},
+		"less than a quarter":        {append(arrivals("client.1", 5, 1), named(16)...), payload, 21, false},
+		"of two blocks":              {two, payload, 20, true},
+		"large ones":                 {arrivals("client.1", 40, record.MaxMember), payload, large, true},
+		"larger ones":                {arrivals("client.1", 20, record.MaxMember+1), payload, 20, false},
+		"a server that takes little": {arrivals("client.1", 20, 1<<10), record.Headroom, 20, false},
+		"the half of a batch":        {halves, payload, 20, false},
+		"with what is in no bundle": {[]*arrival{
+			arrive("client.1.1", 1, record.HeaderAfter), arrive("client.1.2", 1), arrive("client.1.3", 1),
+		}, payload, 3, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			in := waiting(x.payload, slices.Clone(x.queue))
+			list, asOne := in.take(most, true, true)
+			if len(list) != x.n || asOne != x.asOne {
+				t.Fatalf("%d go, as one: %v; want %d, %v", len(list), asOne, x.n, x.asOne)
+			}
+			if !asOne {
+				return
+			}
+			b := newBundle(list)
+			members, err := record.DecodeBundle(b.op.Key[len(record.BundleKey):], headerOf(&b.op), b.op.Value)
+			if err != nil || len(members) != x.n || len(b.op.Value) > record.MaxBundle {
+				t.Errorf("%d members in %d bytes, %v", len(members), len(b.op.Value), err)
+			}
+		})
+	}
+}
+
+func headerOf(op *natskv.Write) map[string][]string {
+	h := map[string][]string{}
+	for _, f := range op.Header {
+		h[f.Name] = []string{f.Value}
+	}
+	return h
+}
+
+// TestABundleEndsItsBlock: the next ids are of another one. A batch ends none.
+func TestABundleEndsItsBlock(t *testing.T) {
+	for _, mayBeOne := range []bool{true, false} {
+		in := waiting(payload, nil)
+		for range 20 {
+			in.queue = append(in.queue, arrive(in.ids.next(), 1))
+		}
+		list, asOne := in.take(100, true, mayBeOne)
+		block, _, _ := bundles.Split(in.ids.next())
+		if ends := block != list[0].block; asOne != mayBeOne || ends != mayBeOne {
+			t.Errorf("as one: %v, and the next id is of block %s after %s", asOne, block, list[0].block)
+		}
+	}
+}
+
+// TestEachGoesOnce: whatever waits, each of which the caller has not left goes once, and the first
+// one goes at each turn.
+func TestEachGoesOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := waiting(payload, nil)
+		gone, leave := context.WithCancel(context.Background())
+		leave()
+		want := map[string]bool{}
+		for i := range rapid.IntRange(1, 60).Draw(t, "arrivals") {
+			id, size := fmt.Sprint("named-", i), rapid.SampledFrom([]int{0, 1 << 10, record.MaxMember}).Draw(t, "size")
+			if block := rapid.IntRange(0, 3).Draw(t, "block"); block > 0 {
+				id = bundles.ID(fmt.Sprint("client.", block), i)
+			}
+			a := arrive(id, size)
+			if rapid.IntRange(0, 9).Draw(t, "left") == 0 {
+				a.ctx = gone
+			} else {
+				want[id] = true
+			}
+			in.queue = append(in.queue, a)
+		}
+		for len(in.queue) > 0 {
+			first := slices.IndexFunc(in.queue, func(a *arrival) bool { return a.ctx.Err() == nil })
+			var next *arrival
+			if first >= 0 {
+				next = in.queue[first]
+			}
+			list, _ := in.take(rapid.IntRange(1, 20).Draw(t, "n"), rapid.Bool().Draw(t, "together"),
+				rapid.Bool().Draw(t, "mayBeOne"))
+			if next != nil && !slices.Contains(list, next) {
+				t.Fatalf("%s waits, and %d others go", next.op.Key, len(list))
+			}
+			for _, a := range list {
+				if id := a.op.Key[len(record.QueueKey):]; !want[id] {
+					t.Fatalf("%s goes, and has gone or left", id)
+				} else {
+					delete(want, id)
+				}
+			}
+		}
+		if len(want) > 0 {
+			t.Fatalf("%d have never gone", len(want))
+		}
+	})
+}
