@@ -93,6 +93,7 @@ var decoders = map[string]string{
 	"internal/natskv/Entry.KeptUntil":                     "FuzzStored",
 	"assign/internal/scheduler/isInput":                   "it looks whether a header is there, and reads by payloadOf",
 	"assign/internal/scheduler/payloadOf":                 "FuzzStream",
+	"assign/internal/scheduler/submissionsIn":             "FuzzStream",
 	"assign/internal/stream/ObjectStore.Read":             "it reads the number of a chunk, and the digest decides",
 	"assign/internal/stream/earlier":                      "FuzzUnfit",
 	"assign/internal/stream/objectFaults":                 "FuzzUnfit",
