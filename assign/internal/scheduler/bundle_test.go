@@ -22,7 +22,11 @@ func endsOf(t *testing.T, bundle int) (q *writeQueue, end func(revision uint64, 
 	t.Helper()
 	rules := tasks.NewScheduler(tasks.SchedulerConfig{Epoch: 1})
 	for i := range bundle {
-		rules.Step(1, tasks.Bundled{Name: bundles.ID(fmt.Sprint("c.", i), 0), Revision: uint64(7 + i), Indexes: []uint16{0, 1, 2}}, nil)
+		name, revision := bundles.ID(fmt.Sprint("c.", i), 0), uint64(7+i)
+		rules.Step(1, tasks.Bundled{Name: name, Revision: revision, Indexes: []uint16{0, 1, 2}}, nil)
+		rules.Step(1, tasks.Submitted{
+			ID: bundles.ID(fmt.Sprint("c.", i), 1), Revision: revision, Policy: &tasks.Policy{Retention: time.Hour},
+		}, nil)
 	}
 	q = &writeQueue{
 		term: &term{began: time.Now(), rules: rules}, loop: loop{put: func(any) {}, step: func(tasks.Event) {}},
@@ -64,7 +68,7 @@ func TestWhatGoesAlongWithMembers(t *testing.T) {
 	list, _ = q.take(natskv.MaxBatch)
 	along = q.along(list)
 	if !slices.Equal(keysOf(along), []string{"b.c.0.0", "e.c.0.0"}) || len(along[0].Value)+len(along[1].Value) > 0 ||
-		along[0].TTL != record.DefaultRetention || along[1].TTL != record.MinRetention {
+		along[0].TTL != time.Hour || along[1].TTL != record.MinRetention {
 		t.Errorf("%+v at the end", along)
 	}
 }
@@ -80,7 +84,8 @@ func TestABatchHasRoomForWhatGoesAlong(t *testing.T) {
 	for len(q.queue) > 0 {
 		list, ops := q.take(natskv.MaxBatch)
 		taken += len(list)
-		if n := len(ops) + len(q.along(list)); n > natskv.MaxBatch || len(list) < all/(1+mostBundleRecords)-1 && len(q.queue) > 0 {
+		n := len(ops) + len(q.along(list))
+		if n > natskv.MaxBatch || len(list) < all/(1+mostBundleRecords)-1 && len(q.queue) > 0 {
 			t.Fatalf("a batch of %d records, of %d writes", n, len(list))
 		}
 	}
@@ -98,7 +103,9 @@ func TestNoMemberFollowsABatchOfWhichNothingIsKnown(t *testing.T) {
 		_, is := ev.(tasks.EndsUnknown)
 		asked = asked || is
 	}
-	q.batchDone(batchDone{list: []write{end(7, 0), end(7, 1)}, along: 1, result: natskv.Result{Err: errors.New("silence")}})
+	q.batchDone(batchDone{
+		list: []write{end(7, 0), end(7, 1)}, along: 1, result: natskv.Result{Err: errors.New("silence")},
+	})
 	if !asked {
 		t.Error("no new seal is asked for")
 	}
@@ -146,8 +153,8 @@ func TestFramesGetInputsOfOneBundle(t *testing.T) {
 	left := 0
 	d := &dispatcher{waiting: map[uint64]*assignFrame{1: f}, put: func(any) { left++ }}
 	d.fetched(fetched{want{revision: 7}, e, nil})
-	if left != 1 || len(f.list) != 2 || string(f.list[0].Payload) != "five" || f.list[0].Trace != "t" || f.list[0].Header != "m" ||
-		string(f.list[1].Payload) != "zero" {
+	if left != 1 || len(f.list) != 2 || string(f.list[0].Payload) != "five" || f.list[0].Trace != "t" ||
+		f.list[0].Header != "m" || string(f.list[1].Payload) != "zero" {
 		t.Fatalf("%d are left out, of %+v", left, f.list)
 	}
 	if !slices.Equal(f.missing[9], []int{1}) || f.waits(7) {

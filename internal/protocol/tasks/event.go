@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
@@ -151,6 +152,34 @@ type (
 		Stored   time.Time
 		Tick     time.Time
 		Last     time.Time
+	}
+
+	// Bundled is a bundle that the stream delivered: several submissions in one record, with the
+	// indexes of its members in their block of ids, ascending. A Submitted for each of them follows,
+	// at the same Revision.
+	Bundled struct {
+		Name     string
+		Revision uint64
+		Indexes  []uint16
+	}
+
+	// MembersEnded is the record beside a bundle that the stream delivered: those of its members
+	// that have ended. Of is the revision of the bundle.
+	MembersEnded struct {
+		Name  string
+		Of    uint64
+		Ended bundles.Set
+	}
+
+	// EndsUnknown says that nothing is known of a batch with outcomes of members of bundles. No other
+	// one with such outcomes goes under the same seal: what goes along with it would lack what the
+	// lost one says.
+	EndsUnknown struct{}
+
+	// BundleGone says that a bundle was removed: all of its members have ended.
+	BundleGone struct {
+		Name     string
+		Revision uint64
 	}
 
 	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.

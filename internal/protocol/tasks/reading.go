@@ -1,6 +1,9 @@
 package tasks
 
-import "github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
+import (
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
+)
 
 func (e Submitted) apply(s *Scheduler) {
 	if revision, open := s.stands(e.ID); open && revision >= e.Revision {
@@ -44,6 +47,42 @@ func (e Settled) apply(s *Scheduler) {
 	}
 	s.tellGroup(e.ID, fateOf(e.Status), e.Of)
 }
+
+func (e Bundled) apply(s *Scheduler) { s.bundles.Stands(e.Name, e.Revision, e.Indexes) }
+
+func (e MembersEnded) apply(s *Scheduler) {
+	for _, id := range s.bundles.Told(e.Name, e.Of, e.Ended) {
+		s.memberEnded(id, e.Of)
+	}
+}
+
+func (e BundleGone) apply(s *Scheduler) {
+	of, ids := s.bundles.Gone(e.Name, e.Revision)
+	for _, id := range ids {
+		s.memberEnded(id, of)
+	}
+}
+
+func (EndsUnknown) apply(s *Scheduler) { s.renew() }
+
+// memberEnded takes note that a member of a bundle has ended. Its outcome may have left.
+func (s *Scheduler) memberEnded(id string, of uint64) {
+	if revision, open := s.stands(id); open && revision == of {
+		Settled{ID: id, Revision: of}.apply(s)
+	}
+}
+
+// member says of which bundle the submission of a task is.
+func (s *Scheduler) member(t *task) (bundles.Member, bool) { return s.bundles.Of(t.id(), t.revision) }
+
+// InBundle reports whether the submission of a task at a revision is in a bundle that stands.
+func (s *Scheduler) InBundle(id string, revision uint64) bool {
+	_, within := s.bundles.Of(id, revision)
+	return within
+}
+
+// Bundles is what is to be stored in one step with the outcomes of these members.
+func (s *Scheduler) Bundles(of []bundles.Member) []bundles.Record { return s.bundles.With(of) }
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
 

@@ -90,7 +90,10 @@ func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
 	t.name(e.ID, e.Keys, e.Tag)
-	_, t.bundled = s.member(t)
+	if m, within := s.member(t); within {
+		t.bundled = true
+		s.bundles.Kept(m, e.Policy.Retention)
+	}
 	if t.fair() != "" && l.kind.turns == nil {
 		l.kind.takeTurns(s)
 	}

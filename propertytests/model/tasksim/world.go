@@ -142,3 +142,22 @@ func (w *taskWorld) tell(id, format string, args ...any) {
 		fmt.Fprintf(w.Story, "%12v %s\n", w.now, fmt.Sprintf(format, args...))
 	}
 }
+
+// describe says where everybody stands, for a failure.
+func (w *taskWorld) describe(id string) string {
+	out := ""
+	for _, l := range w.leads {
+		if !l.over {
+			g, known := l.s.TaskInfo(l.p.instant(), id)
+			out += fmt.Sprintf("scheduler %s epoch %d ready %t: %+v %t; ", l.p.name, l.epoch, l.s.Ready(), g, known)
+		}
+	}
+	for _, p := range w.procs {
+		out += fmt.Sprintf("%s session %d cut %t up %t view %d", p.name, p.session, p.cut, p.up, p.epoch)
+		if p.work != nil {
+			out += fmt.Sprintf(" holds %v", p.work.m.Holding())
+		}
+		out += "; "
+	}
+	return out
+}

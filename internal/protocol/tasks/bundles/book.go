@@ -1,6 +1,9 @@
 package bundles
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Book is the bundles that stand, as one scheduler knows them. It holds two bytes for each member.
 type Book struct {
@@ -14,6 +17,7 @@ type bundle struct {
 	indexes []uint16 // of its members, ascending
 	ended   Set      // by their places in indexes
 	told    bool     // there is a record of those that have ended
+	stays   time.Duration
 }
 
 // Member is a task of a bundle.
@@ -29,6 +33,9 @@ type Record struct {
 	Ended Set
 	Whole bool // all have ended: the bundle is removed
 	Told  bool // there is a record of those that had ended before
+	// Stays is how long it is to be known that the bundle was there: as long as the outcome of one of
+	// its members is kept.
+	Stays time.Duration
 }
 
 // NewBook returns an empty book.
@@ -61,6 +68,13 @@ func (b *Book) Of(id string, revision uint64) (Member, bool) {
 	}
 	place, ok := slices.BinarySearch(x.indexes, uint16(index))
 	return Member{revision, place}, ok
+}
+
+// Kept takes down for how long the outcome of a member will be kept.
+func (b *Book) Kept(m Member, retention time.Duration) {
+	if x := b.at[m.Revision]; x != nil {
+		x.stays = max(x.stays, retention)
+	}
 }
 
 // Ended takes down that the outcome of a member is stored.
@@ -123,7 +137,9 @@ func (b *Book) With(members []Member) (records []Record) {
 		if !known {
 			i = len(records)
 			at[m.Revision] = i
-			records = append(records, Record{Name: x.name, Of: m.Revision, Ended: slices.Clone(x.ended), Told: x.told})
+			records = append(records, Record{
+				Name: x.name, Of: m.Revision, Ended: slices.Clone(x.ended), Told: x.told, Stays: x.stays,
+			})
 		}
 		r := &records[i]
 		r.Ended.Add(m.Place)
