@@ -43,9 +43,11 @@ func cancelled(id string, o *record.Outcome) error {
 
 // requestCancel stores the request to cancel a task, unless the task has ended.
 //
-// The condition is that the task's record is still the submission that was read. So a request is
-// about that very submission: a copy that comes late, after its answer was lost, is refused when
-// the task has ended, even if the task was submitted again.
+// The condition is that the task's record is still the submission that was read, or, for an open
+// member of a bundle, that there is no record of the task alone. So a request is about that very
+// submission: a copy that comes late, after its answer was lost, is refused when the task has
+// ended, even if the task was submitted again. A condition on the bundle would hold until the last
+// of its members has ended, and over replicas members could not be cancelled at the same time.
 func (c *Client) requestCancel(ctx context.Context, l *line, id string) (*record.Outcome, error) {
 	op, err := c.request("")
 	if err != nil {
@@ -61,7 +63,7 @@ func (c *Client) requestCancel(ctx context.Context, l *line, id string) (*record
 		case errors.Is(last, taskerr.ErrTaskNotFound), errors.Is(last, record.ErrRecord), natskv.Permanent(last):
 			return nil, last
 		case last == nil:
-			op.Guard = &natskv.Guard{Key: record.QueueKey + id, Revision: e.Revision}
+			op.Guard = &natskv.Guard{Key: record.QueueKey + id, Revision: e.place}
 			r, err := c.write(ctx, l, *op)
 			if err != nil {
 				return nil, taskerr.Doing(err, "cancel %s", id)

@@ -47,7 +47,7 @@ func (c *Client) delete(ctx context.Context, l *line, id string) error {
 		case err != nil:
 		case o == nil:
 			return fmt.Errorf("%w: cancel it first", taskerr.ErrTaskOpen)
-		case needed(&e):
+		case needed(&e.Entry):
 			return taskerr.ErrTaskNeeded
 		default:
 			ended, last = e.Revision, o.Last()

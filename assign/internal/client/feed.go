@@ -178,22 +178,23 @@ func (f *feed[T]) hear(ctx context.Context, m *nats.Msg) bool {
 		f.tell(EventMissed, &Status{})
 	}
 	f.sent, f.alone = a.Cursor, false
-	for i := range a.Tasks {
-		if naming.Valid(a.Tasks[i].ID) {
-			f.see(ctx, Status{Task: a.Tasks[i]})
-		}
+	list := slices.DeleteFunc(a.Tasks, func(t control.Task) bool { return !naming.Valid(t.ID) })
+	wanted := f.wanted(ctx, list)
+	for i := range list {
+		f.see(Status{Task: list[i]}, wanted[i])
 	}
 	return true
 }
 
-// see takes the present state of a task, and tells what follows from it.
-func (f *feed[T]) see(ctx context.Context, st Status) {
+// see takes the present state of a task, and tells what follows from it. wanted counts if nothing
+// is known of the task.
+func (f *feed[T]) see(st Status, wanted bool) {
 	k, known := f.known[st.ID]
 	var before Status
 	if known {
 		before = Status{Task: control.Task{ID: st.ID, State: k.state, Attempts: k.attempts, Worker: k.worker}}
 	} else {
-		k.unwanted = !f.wants(ctx, &st)
+		k.unwanted = !wanted
 	}
 	st.Progress = roundProgress(st.Progress)
 	kind, news := eventOf(&before, &st)
@@ -210,14 +211,28 @@ func (f *feed[T]) see(ctx context.Context, st Status) {
 	}
 }
 
-// wants reports whether the submission has the headers. The scheduler does not know them, so the
-// record is read.
-func (f *feed[T]) wants(ctx context.Context, st *Status) bool {
-	if len(f.want.Headers) == 0 {
-		return true
+// wanted says which tasks have the headers, of those of which nothing is known. The scheduler does
+// not know headers, so the submissions are read.
+func (f *feed[T]) wanted(ctx context.Context, list []control.Task) []bool {
+	wanted, left := make([]bool, len(list)), map[string]bool{}
+	var ids []string
+	var places []int
+	for i := range list {
+		id := list[i].ID
+		if k, known := f.known[id]; known && !left[id] {
+			wanted[i], left[id] = !k.unwanted, terminal(list[i].State) // what follows the end begins anew
+			continue
+		}
+		if wanted[i] = len(f.want.Headers) == 0; !wanted[i] {
+			ids, places = append(ids, id), append(places, i)
+		}
 	}
-	e, err := f.c.look(ctx, f.line, record.QueueKey+st.ID)
-	return err == nil && includes(record.HeadersOf(record.First(e.Header[record.HeaderMeta])), f.want.Headers)
+	_ = f.c.tasks(ctx, f.line, ids, func(n int, t found, err error) error { // what cannot be read is not wanted
+		wanted[places[n]] = err == nil &&
+			includes(record.HeadersOf(record.First(t.Header[record.HeaderMeta])), f.want.Headers)
+		return nil
+	})
+	return wanted
 }
 
 func (f *feed[T]) tell(kind EventType, st *Status) { f.queue = append(f.queue, f.of(kind, st)) }

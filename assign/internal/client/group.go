@@ -52,8 +52,8 @@ func (c *Client) groupOf(ctx context.Context, l *line, completion string) (g Gro
 		return g, err
 	}
 	if o != nil {
-		g.Completion = endedStatus(completion, o, &e)
-	} else if g.Completion, err = openStatus(completion, &e); err != nil {
+		g.Completion = endedStatus(completion, o, &e.Entry)
+	} else if g.Completion, err = openStatus(completion, &e.Entry); err != nil {
 		return g, err
 	}
 	if a, err := record.ParseAfter(record.First(e.Header[record.HeaderAfter])); err == nil { // but of most outcomes

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
@@ -120,16 +118,14 @@ func (c *Client) withHeaders(ctx context.Context, l *line, page []Status, want m
 	if len(want) == 0 {
 		return page, nil
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookedUpAtOnce)
+	ids := make([]string, len(page))
 	for i := range page {
-		group.Go(func() error {
-			e, err := c.look(ctx, l, record.QueueKey+page[i].ID)
-			page[i].Headers = record.HeadersOf(record.First(e.Header[record.HeaderMeta]))
-			return err
-		})
+		ids[i] = page[i].ID
 	}
-	if err := group.Wait(); err != nil {
+	if err := c.tasks(ctx, l, ids, func(i int, t found, err error) error {
+		page[i].Headers = record.HeadersOf(record.First(t.Header[record.HeaderMeta]))
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(page, func(st Status) bool { return !includes(st.Headers, want) }), nil
@@ -162,17 +158,14 @@ func (c *Client) stillOpen(ctx context.Context, l *line, page []control.Task, en
 			return nil, nonsense(fmt.Errorf("task %d of %d ends", i, len(page)))
 		}
 	}
-	over := make([]bool, len(page))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookedUpAtOnce)
-	for _, i := range ending {
-		group.Go(func() error {
-			e, err := c.look(ctx, l, record.QueueKey+page[i].ID)
-			over[i] = e.Revision == 0 || e.Marker || len(e.Header[record.HeaderOutcome]) > 0
-			return err
-		})
+	over, ids := make([]bool, len(page)), make([]string, len(ending))
+	for n, i := range ending {
+		ids[n] = page[i].ID
 	}
-	if err := group.Wait(); err != nil {
+	if err := c.tasks(ctx, l, ids, func(n int, t found, err error) error {
+		over[ending[n]] = t.Revision == 0 || t.Marker || len(t.Header[record.HeaderOutcome]) > 0
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	left := page[:0]

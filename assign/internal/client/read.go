@@ -12,8 +12,8 @@ import (
 )
 
 // read asks the stream's leader for the record. The outcome is nil if the task is open.
-func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome, natskv.Entry, error) {
-	e, err := c.look(ctx, l, record.QueueKey+id)
+func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome, found, error) {
+	e, err := c.task(ctx, l, id)
 	switch {
 	case err != nil:
 		return nil, e, taskerr.Doing(err, "read %s", id)
@@ -27,12 +27,9 @@ func (c *Client) read(ctx context.Context, l *line, id string) (*record.Outcome,
 	return o, e, nil
 }
 
-const (
-
-	// recordLag is how long a server may deny a record of a task, or a large output, that was
-	// stored. Such a server has lost leadership of the stream without noticing.
-	recordLag = 15 * time.Second
-)
+// recordLag is how long a server may deny a record of a task, or a large output, that was stored.
+// Such a server has lost leadership of the stream without noticing.
+const recordLag = 15 * time.Second
 
 // look reads a record. A missing record has revision 0.
 func (c *Client) look(ctx context.Context, l *line, key string) (natskv.Entry, error) {

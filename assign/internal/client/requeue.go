@@ -56,7 +56,7 @@ func (c *Client) requeue(ctx context.Context, l *line, id string, input []byte) 
 			return fmt.Errorf("%w: it is %s", taskerr.ErrNotDead, o.Status)
 		default:
 			dead, last = e.Revision, o.Last()
-			if err = c.revive(ctx, l, id, input, o, &e); err == nil {
+			if err = c.revive(ctx, l, id, input, o, &e.Entry); err == nil {
 				return nil
 			}
 		}

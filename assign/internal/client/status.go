@@ -64,9 +64,9 @@ func (c *Client) get(ctx context.Context, id string) (Status, error) {
 		return none, c.offline(err)
 	}
 	if o != nil {
-		return settledStatus(id, o, &e), nil
+		return settledStatus(id, o, &e.Entry), nil
 	}
-	st, err := openStatus(id, &e)
+	st, err := openStatus(id, &e.Entry)
 	if err != nil {
 		return st, err
 	}
@@ -86,7 +86,7 @@ func (c *Client) get(ctx context.Context, id string) (Status, error) {
 	}
 	// The scheduler has not read the submission yet, or has just stored the outcome.
 	if o, e, err := c.read(ctx, l, id); err == nil && o != nil {
-		return settledStatus(id, o, &e), nil
+		return settledStatus(id, o, &e.Entry), nil
 	}
 	return st, nil
 }

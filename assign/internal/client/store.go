@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -35,6 +36,11 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 			l.intake.found(at != "")
 		}
 	}()
+	if !own {
+		if at, err = c.joined(ctx, l, op.Key[len(record.QueueKey):], kind); err != nil || at != "" {
+			return at, err
+		}
+	}
 	for tries := 0; ; tries++ {
 		r, err := c.writeFirst(ctx, l, op, !own, tries > 0)
 		last := r.Err
@@ -60,6 +66,29 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 		}
 		if err := c.pause(ctx, pace); err != nil {
 			return "", errors.Join(err, last)
+		}
+	}
+}
+
+// joined returns the id of a task that is to be submitted, if it is an open member of a bundle: it
+// was submitted before, and nothing may be written at its place. Only ids that look like those of a
+// client's making are looked for.
+func (c *Client) joined(ctx context.Context, l *line, id, kind string) (at string, err error) {
+	if client, _, _ := strings.Cut(id, "."); len(client) != len(c.prefix) {
+		return "", nil
+	}
+	for pace := newPace(); ; {
+		e, err := c.member(ctx, l, id)
+		switch {
+		case err == nil && e.Revision == 0:
+			return "", nil
+		case err == nil:
+			return id, sameKind(id, kind, kindOf(&e))
+		case natskv.Permanent(err), errors.Is(err, record.ErrRecord):
+			return "", err
+		}
+		if ended := c.pause(ctx, pace); ended != nil {
+			return "", errors.Join(ended, err)
 		}
 	}
 }

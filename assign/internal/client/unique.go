@@ -50,6 +50,11 @@ func (c *Client) claim(l *line, digest string) *claim {
 func (c *Client) storeUnique(ctx context.Context, l *line, s *Submission, op natskv.Write,
 	own bool,
 ) (at string, err error) {
+	if !own {
+		if at, err = c.joined(ctx, l, s.ID, s.Kind); err != nil || at != "" {
+			return at, err
+		}
+	}
 	k := c.claim(l, s.Keys.Unique)
 	m := unique.NewSubmitter(s.ID, own, c.careful.Load() == 0)
 	for {

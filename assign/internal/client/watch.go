@@ -96,10 +96,10 @@ func (w *watching[T]) begin(ctx context.Context, l *line) error {
 		return err
 	}
 	if o != nil {
-		w.see(endedStatus(w.id, o, &e))
+		w.see(endedStatus(w.id, o, &e.Entry))
 		return nil
 	}
-	st, err := openStatus(w.id, &e)
+	st, err := openStatus(w.id, &e.Entry)
 	if err != nil {
 		return err
 	}

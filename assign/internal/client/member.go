@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+// member reads the record of a task that is an open member of a bundle. The revision is 0 if the
+// task is none. Errors: also record.ErrRecord, for a bundle that cannot be read.
+func (c *Client) member(ctx context.Context, l *line, id string) (e natskv.Entry, err error) {
+	block, index, ok := bundles.Split(id)
+	if !ok {
+		return e, nil
+	}
+	err = c.members(ctx, l, block, []int{index}, func(_ int, m natskv.Entry) error {
+		e = m
+		return nil
+	})
+	return e, err
+}
+
+// members looks for tasks of one block of ids in its bundles. It gives take those that are open
+// members, by their places in indexes. It holds one bundle at a time.
+func (c *Client) members(ctx context.Context, l *line, block string, indexes []int,
+	take func(i int, e natskv.Entry) error,
+) error {
+	left := make([]int, len(indexes)) // places in indexes
+	for i := range left {
+		left[i] = i
+	}
+	for from := uint64(1); len(left) > 0; {
+		e, err := c.nextRecord(ctx, l, record.BundleKey+block+".*", from)
+		if err != nil || e.Revision == 0 {
+			return err
+		}
+		from = e.Revision + 1
+		name := e.Key[len(record.BundleKey):]
+		_, first, ok := bundles.Split(name)
+		before := func(i int) bool { return indexes[i] < first }
+		if e.Marker || len(e.Value) == 0 || !ok || !slices.ContainsFunc(left, func(i int) bool { return !before(i) }) {
+			continue // its members have all ended, or none is looked for
+		}
+		list, err := record.DecodeBundle(name, e.Header, e.Value)
+		if err != nil {
+			return err
+		}
+		elsewhere := func(i int) bool {
+			_, here := record.MemberOf(list, indexes[i])
+			return !here
+		}
+		here := slices.DeleteFunc(slices.Clone(left), elsewhere)
+		if len(here) == 0 {
+			continue
+		}
+		ended, all, err := c.ended(ctx, l, name, e.Revision)
+		if err != nil {
+			return err
+		}
+		for _, i := range here {
+			place, _ := record.MemberOf(list, indexes[i])
+			if all || ended.Has(place) {
+				continue
+			}
+			if err := take(i, list[place].Alone(bundles.ID(block, indexes[i]), &e)); err != nil {
+				return err
+			}
+		}
+		left = slices.DeleteFunc(left, func(i int) bool { return !elsewhere(i) })
+	}
+	return nil
+}
+
+// ended reads which members have ended of a bundle that stood at a revision a moment ago: all, if
+// the bundle has been removed since. The record that is removed with the bundle leaves an empty one
+// for far longer than a reading takes.
+func (c *Client) ended(ctx context.Context, l *line, bundle string, of uint64) (places bundles.Set, all bool,
+	err error,
+) {
+	e, err := c.look(ctx, l, record.EndedKey+bundle)
+	switch {
+	case err != nil || e.Revision < of: // there is none
+		return nil, false, err
+	case e.Marker || len(e.Value) == 0:
+		return nil, true, nil
+	}
+	r, err := record.DecodeEnded(e.Value)
+	if err != nil || r.Of != of {
+		return nil, false, err
+	}
+	return r.Places, false, nil
+}
+
+// nextRecord reads the first record, from a revision on, whose key matches a filter. A missing
+// record has revision 0.
+func (c *Client) nextRecord(ctx context.Context, l *line, filter string, from uint64) (natskv.Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, record.ReadWithin)
+	defer cancel()
+	e, err := l.stream.Next(ctx, c.nc, filter, from)
+	if errors.Is(err, natskv.ErrRecordNotFound) {
+		return natskv.Entry{}, nil
+	}
+	return e, err
+}
