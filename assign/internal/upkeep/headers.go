@@ -24,9 +24,11 @@ const (
 	firstRestFactor = 4
 )
 
-// sweep reads the headers of all tasks, in the order of their revisions.
+// sweep reads the records of one family, in the order of their revisions.
 type sweep struct {
 	Config
+	filter      string        // the keys of the family
+	data        bool          // read it, too
 	page, pages int           // records of a page, and pages of a go, at least
 	goFactor    int           // see there
 	restFactor  int           // see there; 0: the goes follow each other
@@ -34,9 +36,15 @@ type sweep struct {
 	until       uint64        // the last revision to read
 }
 
-// headers gives each the headers of all tasks. A record that is replaced meanwhile comes again.
+// newSweep is a sweep of the headers of a family, in one go and without an end. A record that is
+// replaced meanwhile comes again.
+func newSweep(cfg Config, family string) sweep {
+	return sweep{Config: cfg, filter: family + ">", page: headerPage, pages: math.MaxInt, until: math.MaxUint64}
+}
+
+// headers gives each the headers of all tasks.
 func headers(ctx context.Context, cfg Config, each func(*natskv.Entry) error) error {
-	s := sweep{Config: cfg, page: headerPage, pages: math.MaxInt, until: math.MaxUint64}
+	s := newSweep(cfg, record.QueueKey)
 	return s.run(ctx, each)
 }
 
@@ -50,9 +58,8 @@ func present(ctx context.Context, cfg Config, factor int, each func(*natskv.Entr
 	if err != nil {
 		return 0, err
 	}
-	s := sweep{
-		Config: cfg, page: headerPage, pages: fewestPages, goFactor: goFactor, restFactor: factor, until: last,
-	}
+	s := newSweep(cfg, record.QueueKey)
+	s.pages, s.goFactor, s.restFactor, s.until = fewestPages, goFactor, factor, last
 	err = s.run(ctx, each)
 	return s.rest, err
 }
@@ -81,7 +88,7 @@ func (s *sweep) run(ctx context.Context, each func(*natskv.Entry) error) error {
 // is lost on its way is continued as well: what each does may take longer than a server remembers.
 func (s *sweep) read(ctx context.Context, from uint64, each func(*natskv.Entry) error) (next uint64, err error) {
 	since := time.Now()
-	r, err := s.Stream.Read(ctx, s.Conn, natskv.Scan{Filter: record.QueueKey + ">", From: from, HeadersOnly: true})
+	r, err := s.Stream.Read(ctx, s.Conn, natskv.Scan{Filter: s.filter, From: from, HeadersOnly: !s.data})
 	if err != nil {
 		return 0, err
 	}

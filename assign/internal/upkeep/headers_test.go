@@ -58,7 +58,8 @@ func TestSweepsReadAllOnce(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			cfg, store := tasksStored(t, records)
-			s := sweep{Config: cfg, page: 3, pages: x.pages, goFactor: x.goFactor, restFactor: 1, until: math.MaxUint64}
+			s := newSweep(cfg, record.QueueKey)
+			s.page, s.pages, s.goFactor, s.restFactor = 3, x.pages, x.goFactor, 1
 			var want, got []string
 			for i := range records {
 				want = append(want, fmt.Sprint("q.", i))

@@ -101,6 +101,11 @@ func (r *removal) look(ctx context.Context, now time.Time) error {
 // compare notes the chunks that the records of tasks need. It reports whether any task has its
 // output in the store.
 func (r *removal) compare(ctx context.Context, c *chunks) (used bool, err error) {
+	if len(c.keys) > 0 {
+		if err := bundled(ctx, r.Config, c.open); err != nil { // before the outcomes
+			return false, err
+		}
+	}
 	err = headers(ctx, r.Config, func(e *natskv.Entry) error {
 		id := e.Key[len(record.QueueKey):]
 		outcome, err := record.DecodeOutcome(e.Header, nil)
