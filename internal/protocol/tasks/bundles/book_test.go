@@ -8,33 +8,32 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shelf is what is stored of bundles, and what has been told of their members by a Book.
-type shelf struct {
+// binder is what is stored of bundles, and what has been told of their members by a Book.
+type binder struct {
 	book *Book
-	list []*stored
+	list []*kept
 	told map[string]int // how often, by id
 }
 
-// stored is a bundle as it is stored. The book has been shown what stands up to seen.
-type stored struct {
+// kept is a bundle as it is stored.
+type kept struct {
 	name     string
 	revision uint64
 	indexes  []uint16
 	ended    Set
-	whole    bool
 }
 
-func (b *stored) id(place int) string {
+func (b *kept) id(place int) string {
 	block, _, _ := Split(b.name)
 	return ID(block, int(b.indexes[place]))
 }
 
-func newShelf(t *rapid.T) *shelf {
-	s := &shelf{book: NewBook(), told: map[string]int{}}
+func newBinder(t *rapid.T) *binder {
+	s := &binder{book: NewBook(), told: map[string]int{}}
 	for i := range rapid.IntRange(1, 4).Draw(t, "bundles") {
 		indexes := rapid.SliceOfNDistinct(rapid.Uint16Range(0, Most-1), 1, 20, rapid.ID).Draw(t, "indexes")
 		slices.Sort(indexes)
-		s.list = append(s.list, &stored{
+		s.list = append(s.list, &kept{
 			name: ID(fmt.Sprint("c.", i), int(indexes[0])), revision: uint64(10 * (i + 1)), indexes: indexes,
 			ended: NewSet(len(indexes)),
 		})
@@ -42,7 +41,7 @@ func newShelf(t *rapid.T) *shelf {
 	return s
 }
 
-func (s *shelf) tell(ids ...string) {
+func (s *binder) tell(ids ...string) {
 	for _, id := range ids {
 		s.told[id]++
 	}
@@ -53,14 +52,14 @@ func (s *shelf) tell(ids ...string) {
 // as long as it may have an open member.
 func TestBookTellsEachEndOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newShelf(t)
+		s := newBinder(t)
 		for _, b := range s.list {
 			s.book.Stands(b.name, b.revision, b.indexes)
 		}
 		if s.book.Len() != len(s.list) {
 			t.Fatalf("%d bundles of %d", s.book.Len(), len(s.list))
 		}
-		known := func(b *stored) (n int) {
+		known := func(b *kept) (n int) {
 			for place := range b.indexes {
 				n += min(s.told[b.id(place)], 1)
 			}
@@ -97,7 +96,6 @@ func TestBookTellsEachEndOnce(t *testing.T) {
 					t.Fatalf("of another name: %v", ids)
 				}
 			case 4: // the bundle is removed
-				b.whole = true
 				for i := range b.indexes {
 					b.ended.Add(i)
 				}
@@ -135,7 +133,7 @@ func TestBookTellsEachEndOnce(t *testing.T) {
 // that end now. The book itself does not change before they are stored.
 func TestWhatIsStoredWithOutcomes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newShelf(t)
+		s := newBinder(t)
 		for _, b := range s.list {
 			s.book.Stands(b.name, b.revision, b.indexes)
 		}
@@ -165,7 +163,7 @@ func TestWhatIsStoredWithOutcomes(t *testing.T) {
 			}
 			records := s.book.With(append(members, Member{7, 0})) // one that is of no bundle
 			for _, r := range records {
-				i := slices.IndexFunc(s.list, func(b *stored) bool { return b.name == r.Name })
+				i := slices.IndexFunc(s.list, func(b *kept) bool { return b.name == r.Name })
 				b := s.list[i]
 				if !slices.Equal(r.Ended, want[r.Name]) || r.Of != b.revision ||
 					r.Whole != (r.Ended.Len() == len(b.indexes)) || r.Told != told[r.Name] {
@@ -177,7 +175,7 @@ func TestWhatIsStoredWithOutcomes(t *testing.T) {
 				t.Fatalf("not stored: %v", want)
 			}
 			for _, m := range members {
-				i := slices.IndexFunc(s.list, func(b *stored) bool { return b.revision == m.Revision })
+				i := slices.IndexFunc(s.list, func(b *kept) bool { return b.revision == m.Revision })
 				if r := s.book.With([]Member{m}); len(r) != 1 || r[0].Ended.Len() != s.list[i].ended.Len()+1 {
 					t.Fatalf("the book knows before it is stored: %+v", r)
 				}

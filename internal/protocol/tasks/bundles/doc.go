@@ -16,6 +16,6 @@
 //   - B3 A bundle is removed in the step in which the last of its members ends, and with it the
 //     record beside it.
 //   - B4 An id is a member of one bundle at most. A bundle is named after the first of its members,
-//     and all of them have been made by one client, in one block of ids. So the id of a member leads
-//     to its bundle.
+//     and all of them have been made by one client, in one block of ids. So the id of a member
+//     leads to its bundle.
 package bundles
