@@ -144,7 +144,8 @@ func (s *shelf) reads() func() int {
 	}
 }
 
-// TestAMemberIsReadAsIfItWereAlone, as long as it is open. What stands at its place is the truth.
+// TestAMemberIsReadAsIfItWereAlone, as long as it is open. A record at its place is
+// the truth.
 func TestAMemberIsReadAsIfItWereAlone(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		s := newShelf(t, srv)

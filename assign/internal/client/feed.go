@@ -220,7 +220,7 @@ func (f *feed[T]) wanted(ctx context.Context, list []control.Task) []bool {
 	for i := range list {
 		id := list[i].ID
 		if k, known := f.known[id]; known && !left[id] {
-			wanted[i], left[id] = !k.unwanted, terminal(list[i].State) // what follows the end begins anew
+			wanted[i], left[id] = !k.unwanted, terminal(list[i].State) // it may begin again
 			continue
 		}
 		if wanted[i] = len(f.want.Headers) == 0; !wanted[i] {

@@ -22,9 +22,9 @@ type found struct {
 // blocksAtOnce is how many blocks of ids are searched at once, each for one bundle after the other.
 const blocksAtOnce = 4
 
-// task reads the record of a task. What stands at q.<task> is the truth about the task, also if it
-// is a marker. If nothing stands there, the task may be an open member of a bundle, or may have
-// ended between the two readings.
+// task reads the record of a task. A record at q.<task> is the truth about the task, also if it is
+// a marker. If there is none, the task may be an open member of a bundle, or may have ended between
+// the two readings.
 //
 // In a cluster the answers may come from servers that lag. So that there is no record proves as
 // little as with look.

@@ -11,11 +11,11 @@ import (
 // bundlePage is how many bundles are held at a time.
 const bundlePage = 16
 
-// bundled gives each the open members of bundles by their ids. What cannot be read is not known to
-// have ended: of such a bundle each gets the block of ids.
+// bundled gives each the open members of bundles by their ids. If a bundle cannot be read, its
+// members are not known to have ended, and each gets their block of ids.
 //
-// A member ends in one step with its outcome. So whoever reads the outcomes after the bundles
-// misses no task: a member that is not given has had an outcome before.
+// A member ends in one step with its outcome. So a process that reads the outcomes after the
+// bundles misses no task: a member that is not given has had an outcome before.
 func bundled(ctx context.Context, cfg Config, each func(id string)) error {
 	ended, err := endedMembers(ctx, cfg)
 	if err != nil {
