@@ -110,6 +110,14 @@
 //     revision that it has read: the first has no time to live, the second has its retention. A
 //     reservation is a delete marker that lasts seconds. Clients write it where there is no record,
 //     or another marker, before they submit a task with a unique key.
+//   - b.<task> is a bundle: submissions of one client that were stored together, named after the
+//     first of them. A task of a bundle, a member, has no submission at q.<task>. Its outcome is
+//     stored there. Clients write a bundle if there is none. The scheduler empties it, under its
+//     seal, in one step with the outcome of the last member.
+//   - e.<task> says which members of that bundle have ended. The scheduler writes it, under its
+//     seal, in one step with their outcomes, and empties it together with the bundle. A record at
+//     q.<task> is always the truth about a task. If there is none, the task is open if its bundle
+//     stands and this record does not say that it has ended.
 //   - u.<digest> says which task has a unique key, and over which revision of q.<task> the task is
 //     submitted. Clients write it after the reservation and before the submission, over a revision
 //     at which no open task had the key. A requeue replaces the outcome in the same way, and needs
@@ -120,8 +128,9 @@
 //     it, under its seal.
 //   - c.<task> is the checkpoint of an attempt. The scheduler writes it, under its seal.
 //   - x.<task> is a request to cancel. Clients write it, on the condition that the task's
-//     submission is the one they have read. The scheduler empties it when the task has ended, over
-//     the revision that it has read.
+//     submission is the one they have read, or, for a member of a bundle, that there is nothing at
+//     q.<task>. The scheduler empties it when the task has ended, over the revision that it has
+//     read.
 //   - p.<kind> says that the kind is paused. Clients write it, over the revision that they
 //     have read.
 //   - l.<kind> is the limits of the kind: what a program has declared, and what an operator has put
