@@ -126,7 +126,7 @@ var allowed = map[string][]string{
 	"assign/internal/shortcut": {},
 	"assign/internal/upkeep": {
 		"assign/internal/record", "assign/internal/stream", "assign/internal/taskerr",
-		"event", "internal/natskv", "internal/protocol/tasks",
+		"event", "internal/natskv", "internal/protocol/tasks", "internal/protocol/tasks/bundles",
 	},
 	"assign/internal/worker": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/shortcut",
