@@ -1,0 +1,99 @@
+package assign_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/rolemanager/rolemanager/assign"
+	taskrecord "github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+// storeBundle stores a bundle by hand, as a client would that has made the ids of a block: tasks of
+// the kind say. Each has a header n, its index. They wait for their time as long as delay says.
+func storeBundle(t *testing.T, nc *nats.Conn, block string, members int, delay time.Duration) (ids []string) {
+	t.Helper()
+	list := make([]taskrecord.Member, members)
+	policy := fmt.Sprintf(`{"v":1,"kind":"say","attempts":1,"backoff_ms":1,"max_backoff_ms":1,"retention_s":3600,`+
+		`"delay_ms":%d}`, delay.Milliseconds())
+	for i := range list {
+		list[i] = taskrecord.Member{
+			Index: uint16(i), Task: policy, Meta: fmt.Sprintf(`{"n":"%d"}`, i), Data: []byte(`"hi"`),
+		}
+		ids = append(ids, bundles.ID(block, i))
+	}
+	h, data := taskrecord.EncodeBundle(list)
+	m := nats.NewMsg(stored + taskrecord.BundleKey + ids[0])
+	m.Data = data
+	for _, f := range h {
+		m.Header.Set(f.Name, f.Value)
+	}
+	if _, err := nc.RequestMsg(m, 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// TestMembersAreFoundAndCancelled beside the scheduler that has them: by their ids, in lists and by
+// a bulk operation. One that has ended is what its outcome says, though its bundle stands.
+func TestMembersAreFoundAndCancelled(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
+		leader(t, a)
+		c, ctx := New(t, s), t.Context()
+		const members = 40
+		ids := storeBundle(t, a.nc, "client.z", members, time.Hour)
+		natstest.Eventually(t, "the scheduler has read them", time.Minute, func() (bool, string) {
+			n := len(listAll(t, c, assign.ListOptions{}))
+			return n == members, fmt.Sprint(n)
+		})
+		st, err := assign.Get(ctx, c, ids[7])
+		if err != nil || st.State != assign.StateDelayed || st.Kind != "say" || st.Headers["n"] != "7" {
+			t.Errorf("%+v, %v", st, err)
+		}
+		if err := assign.Find(c, say, ids[7]).Cancel(ctx); err != nil {
+			t.Error(err)
+		}
+		if st, err := assign.Get(ctx, c, ids[7]); err != nil || st.State != assign.StateCancelled {
+			t.Errorf("%+v, %v", st, err)
+		}
+		if err := assign.Delete(ctx, c, ids[7]); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // virtual: nothing is left of its outcome
+		if st, err := assign.Get(ctx, c, ids[7]); !errors.Is(err, assign.ErrTaskNotFound) {
+			t.Errorf("%+v, %v", st, err)
+		}
+		one := assign.ListOptions{Headers: map[string]string{"n": "9"}}
+		if all := listAll(t, c, one); len(all) != 1 || all[ids[9]].Headers["n"] != "9" {
+			t.Errorf("%+v", all)
+		}
+		r, err := assign.CancelAll(ctx, c, assign.BulkOptions{ListOptions: assign.ListOptions{Prefix: "client.z."}})
+		if err != nil || r.Done != members-1 || r.Failed+r.Skipped != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		natstest.Eventually(t, "all have ended", time.Minute, func() (bool, string) {
+			n := len(listAll(t, c, assign.ListOptions{States: []assign.State{assign.StateCancelled}}))
+			return n == members-1, fmt.Sprint(n)
+		})
+		ended := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == ids[7] })
+		for _, id := range ended {
+			if st, err := assign.Get(ctx, c, id); err != nil || st.State != assign.StateCancelled {
+				t.Errorf("%+v, %v", st, err)
+			}
+		}
+		time.Sleep(2 * time.Hour) // virtual: longer than what is left of a bundle stays
+		for _, family := range []string{taskrecord.BundleKey, taskrecord.EndedKey, taskrecord.CancelKey} {
+			if left := records(t, a.nc, family+">"); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		}
+	})
+}
