@@ -56,30 +56,33 @@ func newRecordLog(a *Arena, nc *nats.Conn) *RecordLog {
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
-	natstest.Republish(a.TB, nc, "TASKS_"+a.Name, "$KV.TASKS_"+a.Name+".q.>", c.stored(">"))
+	natstest.Republish(a.TB, nc, "TASKS_"+a.Name, "$KV.TASKS_"+a.Name+".>", c.stored(">"))
 	if _, err := nc.Subscribe(c.stored(">"), c.republished); err != nil { // ends with the connection
 		a.TB.Fatal(err)
 	}
-	c.wg.Go(func() { c.run(ctx, c.watchTasks, c.task) })
+	for _, family := range []string{"q.>", "b.>"} {
+		watch := func(ctx context.Context) (*natskv.Watch, error) { return c.watchTasks(ctx, family) }
+		c.wg.Go(func() { c.run(ctx, watch, c.task) })
+	}
 	c.wg.Go(func() { c.run(ctx, c.watchLeases, c.lease) })
 	return c
 }
 
-// stored is where the stream republishes a task's record.
-func (c *RecordLog) stored(task string) string { return "stored." + c.a.Name + "." + task }
+// stored is where the stream republishes the record of a key.
+func (c *RecordLog) stored(key string) string { return "stored." + c.a.Name + "." + key }
 
 func (c *RecordLog) close() {
 	c.stop()
 	c.wg.Wait()
 }
 
-func (c *RecordLog) watchTasks(ctx context.Context) (*natskv.Watch, error) {
+func (c *RecordLog) watchTasks(ctx context.Context, filter string) (*natskv.Watch, error) {
 	s, err := natskv.Reach{}.OpenStream(ctx, c.nc, "$KV.TASKS_"+c.a.Name+".", "TASKS_"+c.a.Name,
 		func(*jetstream.StreamInfo) []string { return nil })
 	if err != nil {
 		return nil, err
 	}
-	return s.Watch(ctx, c.nc, "q.>", 0)
+	return s.Watch(ctx, c.nc, filter, 0)
 }
 
 func (c *RecordLog) watchLeases(ctx context.Context) (*natskv.Watch, error) {
@@ -129,8 +132,8 @@ func (c *RecordLog) follow(ctx context.Context, begin func(context.Context) (*na
 }
 
 func (c *RecordLog) task(e natskv.Entry) {
-	if id, of := strings.CutPrefix(e.Key, "q."); of && !e.Marker {
-		c.take(id, e.Revision, e.Time, e.Header, e.Value)
+	if !e.Marker {
+		c.take(e.Key, e.Revision, e.Time, e.Header, e.Value)
 	}
 }
 
@@ -139,14 +142,14 @@ func (c *RecordLog) republished(m *nats.Msg) {
 	if m.Header.Get("KV-Operation") != "" || m.Header.Get("Nats-Marker-Reason") != "" {
 		return
 	}
-	id, of := strings.CutPrefix(m.Subject, c.stored(""))
+	key, of := strings.CutPrefix(m.Subject, c.stored(""))
 	revision, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	stored, err2 := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	if err := errors.Join(err, err2); err != nil || !of {
 		c.fault(fmt.Errorf("republished record at %s: %w: %v", m.Subject, err, m.Header))
 		return
 	}
-	c.take(id, revision, stored, m.Header, m.Data)
+	c.take(key, revision, stored, m.Header, m.Data)
 }
 
 func (c *RecordLog) fault(err error) {
@@ -155,13 +158,31 @@ func (c *RecordLog) fault(err error) {
 	c.faults = append(c.faults, err)
 }
 
-// take puts a record into the history of its task, unless it is there.
-func (c *RecordLog) take(id string, revision uint64, stored time.Time, h nats.Header, data []byte) {
-	r, err := readRecord(revision, c.when(stored), h, data)
+// take puts a record into the history of its task, or of the tasks of a bundle.
+func (c *RecordLog) take(key string, revision uint64, stored time.Time, h nats.Header, data []byte) {
+	family, id := key[:min(2, len(key))], key[min(2, len(key)):]
+	var of map[string]Record
+	var err error
+	switch family {
+	case "q.":
+		var r Record
+		r, err = readRecord(revision, c.when(stored), h, data)
+		of = map[string]Record{id: r}
+	case "b.":
+		of, err = bundled(revision, c.when(stored), id, h, data)
+	}
 	if err != nil {
-		c.fault(fmt.Errorf("record of %s: %w", id, err))
+		c.fault(fmt.Errorf("record %s: %w", key, err))
 		return
 	}
+	for id, r := range of {
+		c.add(id, r)
+	}
+}
+
+// add puts a record into the history of its task, unless it is there.
+func (c *RecordLog) add(id string, r Record) {
+	revision := r.Revision
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	history := c.tasks[id]
