@@ -6,6 +6,7 @@
 //	outcome.go       how a task has ended; outcome_text.go is its fast encoder
 //	steering.go      unique keys, holds, large outputs, ticks
 //	recurrence.go    the definition of a recurrence; schedule.go is its clock
+//	bundle.go        several submissions in one record, and which of their tasks have ended
 //	after.go         what a task waits for; group.go is what became of the members of a group
 //	announcement.go  an outcome as a message; bulletin.go carries several
 //	headers.go, trace.go, failure.go   the parts that go along with an input or an output

@@ -22,7 +22,7 @@ func bundled(revision uint64, stored time.Time, name string, h nats.Header, data
 		V int `json:"v"`
 	}
 	if err := json.Unmarshal([]byte(h.Get("Task-Bundle")), &version); err != nil || version.V != 1 {
-		return nil, fmt.Errorf("version %d: %w", version.V, err)
+		return nil, fmt.Errorf("version %d: %v", version.V, err)
 	}
 	block := name[:max(0, strings.LastIndexByte(name, '.'))]
 	all, policy := map[string]Record{}, ""

@@ -1,0 +1,56 @@
+package tasks
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestBundlesAreReadByTheirDocumentation: each member is a submission of its own, at the revision
+// of the bundle. An empty policy is that of the member before.
+func TestBundlesAreReadByTheirDocumentation(t *testing.T) {
+	var data []byte
+	add := func(index uint64, parts ...string) {
+		data = binary.AppendUvarint(data, index)
+		for _, part := range parts {
+			data = binary.AppendUvarint(data, uint64(len(part)))
+			data = append(data, part...)
+		}
+	}
+	add(9, `{"v":1,"kind":"one"}`, "", `{"n":"1"}`, "", "input")
+	add(35, "", `{"unique":"u"}`, "", "", "")
+	add(36, `{"v":1,"kind":"two"}`, "", "", "trace", "")
+	h, at := nats.Header{"Task-Bundle": {`{"v":1}`}}, time.Unix(1, 0)
+	got, err := bundled(7, at, "c.1.9", h, data)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for id, want := range map[string]Record{
+		"c.1.9":  {Revision: 7, Stored: at, Kind: "one"},
+		"c.1.z":  {Revision: 7, Stored: at, Kind: "one", Unique: "u"},
+		"c.1.10": {Revision: 7, Stored: at, Kind: "two"},
+	} {
+		if got[id] != want {
+			t.Errorf("%s: %+v, want %+v", id, got[id], want)
+		}
+	}
+	if got, err := bundled(8, at, "c.1.9", nil, nil); err != nil || len(got) != 0 {
+		t.Errorf("a bundle that was removed: %v, %v", got, err)
+	}
+	for what, x := range map[string]struct {
+		name string
+		h    nats.Header
+		data []byte
+	}{
+		"another name":    {"c.1.8", h, data},
+		"a later version": {"c.1.9", nats.Header{"Task-Bundle": {`{"v":2}`}}, data},
+		"no version":      {"c.1.9", nil, data},
+		"cut off":         {"c.1.9", h, data[:len(data)-3]},
+	} {
+		if got, err := bundled(7, at, x.name, x.h, x.data); err == nil {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
