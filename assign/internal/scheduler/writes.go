@@ -255,7 +255,8 @@ type write struct {
 	halved        uint8          // how often the batch that it was in was halved
 }
 
-// solitary reports whether the write may go alone: it is one record, and nothing goes along with it.
+// solitary reports whether the write may go alone: it is one record, and nothing goes along with
+// it.
 func (w *write) solitary() bool { return w.also == nil && w.member == bundles.Member{} }
 
 func (w *write) records() int {
