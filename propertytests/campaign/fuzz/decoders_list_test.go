@@ -18,7 +18,7 @@ var decoders = map[string]string{
 	"assign/internal/client/parseCursor":                  "FuzzSubmitterHeaders",
 	"assign/internal/client/filler.open":                  "it asks a server whether a header is there",
 	"assign/internal/client/keptInGroup":                  "it looks whether a header is there, and reads by KeptUntil",
-	"assign/internal/client/feed.wants":                   "it asks a server, and reads what it is given by HeadersOf",
+	"assign/internal/client/feed.wanted":                   "it asks a server, and reads what it is given by HeadersOf",
 	"assign/internal/client/Client.sameButSealed":         "it compares what it reads with what it has itself",
 	"assign/internal/sealed/split":                        "FuzzSealed",
 	"assign/keyring/Parse":                                "FuzzParse",
