@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
 // endsOf is a queue on whose books there are bundles "c.<i>.0", at revisions from 7 on, of three
@@ -118,6 +119,26 @@ func TestNoMemberFollowsABatchOfWhichNothingIsKnown(t *testing.T) {
 	q.queue = []write{again}
 	if q.drop(); len(q.queue) != 1 {
 		t.Error("it does not go under the next seal")
+	}
+}
+
+// TestAFewMembersWaitAfterABatch: for others that end soon, and the loop comes back for them.
+func TestAFewMembersWaitAfterABatch(t *testing.T) {
+	q, end := endsOf(t, 1)
+	q.add(end(7, 0))
+	if q.gathered() == 0 || q.due() > 0 {
+		t.Error("the first one waits")
+	}
+	q.rule.Batch(q.now(), 1)
+	q.rule.BatchAnswered(q.now().Add(time.Hour), gather.Stored, 0)
+	if d := q.due(); q.gathered() != 0 || d <= 0 || d > 2*time.Hour {
+		t.Errorf("it goes at once, or the loop comes back after %v", d)
+	}
+	for range 100 {
+		q.add(end(7, 1))
+	}
+	if q.gathered() == 0 || q.due() > 0 {
+		t.Error("many wait")
 	}
 }
 

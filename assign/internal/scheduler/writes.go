@@ -183,13 +183,22 @@ func (q *writeQueue) along(list []write) (ops []natskv.Write) {
 // gathered sends the writes that go alone on one server. It returns how many of the next ones go
 // together now.
 func (q *writeQueue) gathered() int {
+	if len(q.queue) == 0 {
+		return 0
+	}
 	plain := 0
 	for i := range q.queue {
 		if q.queue[i].solitary() {
 			plain++
 		}
 	}
-	if plain == 0 || !q.queue[0].solitary() {
+	switch first := &q.queue[0]; {
+	case first.also != nil:
+		return q.most
+	case !first.solitary():
+		if q.rule.Await(q.now(), len(q.queue)) > 0 {
+			return 0
+		}
 		return q.most
 	}
 	if q.queue[0].halved > gather.Halvings {
@@ -236,7 +245,13 @@ func (q *writeQueue) answered(w *write) {
 
 // due is when the queue wants to be flushed again, though nothing is answered.
 func (q *writeQueue) due() time.Duration {
-	if d := q.rule.Due(q.now(), len(q.queue)); d >= 0 && !q.flying && !q.batched {
+	if q.flying || q.batched || len(q.queue) == 0 {
+		return time.Hour
+	}
+	if !q.queue[0].solitary() {
+		return q.rule.Await(q.now(), len(q.queue))
+	}
+	if d := q.rule.Due(q.now(), len(q.queue)); d >= 0 {
 		return d
 	}
 	return time.Hour

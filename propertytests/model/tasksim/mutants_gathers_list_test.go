@@ -77,6 +77,9 @@ var together = []mutants.Mutant{
 		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
 	}},
 	{Name: "one record of many says what a batch takes", Edits: []mutants.Edit{{"if !g.one {", "if true {"}}},
+	{Name: "a few that never go alone wait for nothing", Edits: []mutants.Edit{
+		{"now.Add(min(rest*took, calm))", "now"},
+	}},
 	{Name: "many go as one record when no batch is measured", Edits: []mutants.Edit{
 		{"bool { return g.cost.known(now) }", "bool { return g.cost.at != 0 }"},
 	}},

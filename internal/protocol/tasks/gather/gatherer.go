@@ -17,10 +17,13 @@ const (
 	probe  = 8 * group
 	first  = 2 * group // in flight alone, while the pace is not known
 	hold   = 250 * time.Millisecond
-	quiet  = time.Second // without batches, after one that was not answered
-	margin = 4           // the part of a batch's time by which writes one by one have to be slower
-	longer = 4           // the part of a batch's time for which the next one waits
-	chance = 2           // batches in a row that go though batches seem too dear, see G7
+	many   = 64                     // writes that are worth a batch at any time
+	calm   = 100 * time.Millisecond // for which a few wait at most
+	quiet  = time.Second            // without batches, after one that was not answered
+	margin = 4                      // the part of a batch's time by which writes one by one have to be slower
+	longer = 4                      // the part of a batch's time for which the next one waits
+	rest   = 4                      // the times of a batch for which a few writes wait that never go alone
+	chance = 2                      // batches in a row that go though batches seem too dear, see G7
 )
 
 // Gatherer decides for the writes of one owner to one stream. All times are on the owner's scale.
@@ -33,6 +36,7 @@ type Gatherer struct {
 	dear     int  // batches in a row that went though they seemed not to pay
 	expected int  // writes that may come soon: those of the last batch, and what waited meanwhile
 	until    record.Instant
+	rested   record.Instant // until then a few wait
 	barred   record.Instant
 	held     record.Instant // since when writes wait until the pace is known, 0: none waits
 
@@ -155,6 +159,15 @@ func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
 	return max(g.until.Sub(now), 0)
 }
 
+// Await is how long n writes that never go alone wait now for others, while nothing is under way; 0:
+// they go.
+func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
+	if n >= many {
+		return 0
+	}
+	return max(g.rested.Sub(now), 0)
+}
+
 // AsOne reports whether writes that go together now may go as one record.
 func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) }
 
@@ -188,6 +201,7 @@ func (g *Gatherer) BatchAnswered(now record.Instant, f Fate, waiting int) {
 		took := now.Sub(g.sent)
 		if !g.one {
 			g.cost.took(now, n, took)
+			g.rested = now.Add(min(rest*took, calm))
 		}
 		g.expected, g.until = min(n+waiting, Most), now.Add(took/longer)
 	case Silent, NotTaken:

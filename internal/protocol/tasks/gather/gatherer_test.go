@@ -186,6 +186,32 @@ func TestOneRecordSaysNothingOfBatches(t *testing.T) {
 	}
 }
 
+// TestAFewThatNeverGoAloneWait: after a batch, in proportion to what it took, and not for long. Many
+// do not wait.
+func TestAFewThatNeverGoAloneWait(t *testing.T) {
+	var g Gatherer
+	now := record.Instant(time.Second)
+	if d := g.Await(now, 1); d != 0 {
+		t.Errorf("the first one waits %v", d)
+	}
+	for _, x := range []struct{ took, waits time.Duration }{
+		{5 * time.Millisecond, 20 * time.Millisecond}, {3 * time.Second, calm},
+	} {
+		g.Batch(now, 1)
+		now = now.Add(x.took)
+		g.BatchAnswered(now, Stored, 0)
+		if d := g.Await(now, many-1); d != x.waits {
+			t.Errorf("after a batch of %v a few wait %v, want %v", x.took, d, x.waits)
+		}
+		if d := g.Await(now, many); d != 0 {
+			t.Errorf("many wait %v", d)
+		}
+		if now = now.Add(x.waits); g.Await(now, 1) != 0 {
+			t.Errorf("a few wait for longer than %v", x.waits)
+		}
+	}
+}
+
 // turned is one that has turned to batches, with so many waiting.
 func turned(t *testing.T) (*Gatherer, record.Instant) {
 	t.Helper()
