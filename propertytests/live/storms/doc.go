@@ -5,6 +5,7 @@
 //	TestBubbleStorms   elections: what live/elections throws at them, swept for overlaps (E1, E2, E4 to E8)
 //	TestTasksStorms    tasks: what live/tasks throws at them (T1 to T5, ticks, unique keys, groups, tasks after
 //	                   others, limits, neighbours of lost workers), once on a store that syncs each write, in batches
+//	                   and bundles
 //
 // Promises:
 //   - Each shape of elections continues until it has proven something by itself: every kind of

@@ -53,7 +53,7 @@ const reled = "terms beyond the first"
 func proof(s tasks.Storm) []string {
 	wanted := []string{"faults", "fault/join", "fault/leave", reled}
 	if s.Sync > 0 {
-		wanted = append(wanted, "batches of outcomes")
+		wanted = append(wanted, "batches of outcomes", "bundles", "records beside bundles", "bundles ended")
 	}
 	if s.Restarts {
 		wanted = append(wanted, "fault/restart")

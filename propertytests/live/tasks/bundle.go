@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,4 +56,52 @@ func bundled(revision uint64, stored time.Time, name string, h nats.Header, data
 		all[id] = r
 	}
 	return all, nil
+}
+
+// standing is the last record of a bundle, or the last one beside it.
+type standing struct {
+	revision uint64
+	empty    bool
+	members  []string // of a bundle that is not empty: their ids
+}
+
+// stands notes a record of a bundle, or one beside it, unless a later one is known.
+func (c *RecordLog) stands(key string, s standing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bundles[key].revision >= s.revision {
+		return
+	}
+	c.bundles[key] = s
+	switch bundle := strings.HasPrefix(key, "b."); {
+	case bundle && s.empty:
+		c.a.Tally.Add("bundles ended", 1)
+	case bundle:
+		c.a.Tally.Add("bundles", 1)
+		c.a.Tally.Add("in bundles", len(s.members))
+	case !s.empty:
+		c.a.Tally.Add("records beside bundles", 1)
+	}
+}
+
+// sweepBundles checks that nothing is left of bundles: each stands only while one of its members is
+// open, and the record beside it only while it stands.
+func sweepBundles(records map[string][]Record, bundles map[string]standing) (violations []Violation) {
+	for key, s := range bundles {
+		open := func(id string) bool {
+			return !slices.ContainsFunc(records[id], func(r Record) bool {
+				return r.Outcome != nil && r.Revision > s.revision
+			})
+		}
+		name, beside := strings.CutPrefix(key, "e.")
+		b, known := bundles["b."+name]
+		switch {
+		case s.empty:
+		case beside && (!known || b.empty):
+			violations = append(violations, Violation{name, fmt.Errorf("%s stands without its bundle: %+v", key, s)})
+		case !beside && !slices.ContainsFunc(s.members, open):
+			violations = append(violations, Violation{s.members[0], fmt.Errorf("%s stands, and all have ended: %+v", key, s)})
+		}
+	}
+	return violations
 }

@@ -18,5 +18,6 @@
 // comes once, and an attempt gets the last checkpoint that was acknowledged, or a later one. The
 // completion of a group runs after all of its members, and a task after those that it waits for. Of
 // a kind no more run at once than it says, under any leader. A task that is dead for lost workers
-// ran alone on the last one.
+// ran alone on the last one. A bundle stands only while one of its tasks is open, and the record
+// beside it only while it stands.
 package tasks

@@ -37,7 +37,8 @@ type taskStorm struct {
 	drained  map[string]bool
 	workload sync.WaitGroup
 
-	disk       natsrun.Disk
+	from       *assign.Client // of all who submit
+	disk, own  natsrun.Disk   // before the processes, and before the client
 	mu         sync.Mutex
 	unfinished []func(context.Context, *assign.Client) error // groups of which members may be missing
 }
@@ -52,9 +53,14 @@ const (
 // everything, insists that all tasks end, and checks all promises.
 func (a *Arena) Rage(plan Storm) {
 	a.TB.Helper()
+	synced := func() natsrun.Disk { return natsrun.Disk{Prefix: "$KV.TASKS_" + a.Name + ".", Sync: plan.Sync} }
 	s := &taskStorm{
 		Storm: plan, a: a, paused: map[string]bool{}, drained: map[string]bool{},
-		disk: natsrun.Disk{Prefix: "$KV.TASKS_" + a.Name + ".", Sync: plan.Sync},
+		from: a.Client, disk: synced(), own: synced(),
+	}
+	if plan.Sync > 0 {
+		s.from = a.client(a.connect(storm.Patient("synced client", a.TTL), nats.SetCustomDialer(s.own.Before(a.Path))))
+		defer s.from.Close()
 	}
 	s.Weather = storm.Weather[*Process]{
 		Rand: rand.New(rand.NewPCG(plan.Seed, 0x7a5c5)), Lease: a.TTL, Note: a.Note, Count: a.Tally.Add,

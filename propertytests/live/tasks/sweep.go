@@ -52,7 +52,7 @@ func (a *Arena) violations() (violations []Violation) {
 	ends.over = maps.Clone(c.over)
 	records, requeued, acked, promised := maps.Clone(c.tasks), maps.Clone(c.requeued), maps.Clone(c.acked),
 		maps.Clone(c.promised)
-	sizes, waiting := maps.Clone(c.groups), maps.Clone(c.waiting)
+	sizes, waiting, bundles := maps.Clone(c.groups), maps.Clone(c.waiting), maps.Clone(c.bundles)
 	faults = append(faults, c.faults...)
 	c.mu.Unlock()
 	for _, err := range faults {
@@ -76,6 +76,7 @@ func (a *Arena) violations() (violations []Violation) {
 		now := time.Now()
 		violations = append(violations, sweepLimit(records, runs, ends, Few.Name(), atOnce, now)...)
 		violations = append(violations, sweepInnocents(records, runs, ends, now)...)
+		violations = append(violations, sweepBundles(records, bundles)...)
 	}
 	violations = append(violations, sweepCheckpoints(records, runs, saved)...)
 	for id, what := range promised {

@@ -20,6 +20,8 @@ func (s *taskStorm) together() {
 		orders[i] = s.order()
 	}
 	switch n := s.Rand.IntN(3); {
+	case s.Sync > 0 && s.oneIn(2):
+		s.crowd(kind)
 	case n == 0:
 		s.group(kind, orders)
 	case n == 1 || len(orders) > 10:
@@ -48,7 +50,7 @@ func (s *taskStorm) group(kind assign.Kind[Order, string], orders []Order) {
 	s.workload.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 6*s.a.TTL)
 		defer cancel()
-		if err := submit(ctx, s.a.Client); err != nil {
+		if err := submit(ctx, s.from); err != nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.unfinished = append(s.unfinished, submit)
@@ -70,7 +72,7 @@ func (s *taskStorm) batch(kind assign.Kind[Order, string], orders []Order) {
 	id := fmt.Sprint("b", s.tasks, "-")
 	s.later("batch", func(ctx context.Context) error {
 		each := func(i int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID(fmt.Sprint(id, i))} }
-		all, err := assign.SubmitBatch(ctx, s.a.Client, kind, orders, assign.WithEach(each))
+		all, err := assign.SubmitBatch(ctx, s.from, kind, orders, assign.WithEach(each))
 		for _, p := range all {
 			if p != nil {
 				s.a.RecordLog.Acked(p.ID())
@@ -95,11 +97,11 @@ func (s *taskStorm) dependent(kind assign.Kind[Order, string], orders []Order) {
 	}
 	s.later("dependent", func(ctx context.Context) error {
 		for i, up := range before {
-			if _, err := assign.Submit(ctx, s.a.Client, kind, orders[1+i], assign.WithID(up)); err == nil {
+			if _, err := assign.Submit(ctx, s.from, kind, orders[1+i], assign.WithID(up)); err == nil {
 				s.a.RecordLog.Acked(up)
 			}
 		}
-		_, err := assign.Submit(ctx, s.a.Client, kind, orders[0], assign.WithID(id), option(before...))
+		_, err := assign.Submit(ctx, s.from, kind, orders[0], assign.WithID(id), option(before...))
 		if err == nil {
 			s.a.RecordLog.Acked(id)
 		}

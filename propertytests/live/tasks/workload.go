@@ -80,36 +80,60 @@ func (s *taskStorm) submit() {
 	draw(4, func() assign.SubmitOption { return assign.WithSticky(fmt.Sprint("s", s.Rand.IntN(3))) })
 	draw(4, func() assign.SubmitOption { return assign.WithLimitKey(fmt.Sprint("l", s.Rand.IntN(3))) })
 	draw(6, func() assign.SubmitOption { return assign.WithUnique(fmt.Sprint("u", s.Rand.IntN(3))) })
-	cancelAfter, requeue := time.Duration(0), s.oneIn(2)
-	if s.oneIn(6) {
-		cancelAfter = s.upTo(3 * ttl)
-	}
-	from := s.a.Client
+	w := s.wish()
 	s.workload.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 6*ttl)
 		defer cancel()
-		p, err := assign.Submit(ctx, from, kind, o, opts...)
-		if err != nil {
-			s.a.Tally.Add("submission not known", 1)
-			return
-		}
-		if p.Existing() {
-			s.a.Tally.Add("existing", 1)
-		}
-		s.a.RecordLog.Acked(p.ID())
-		s.a.Tally.Add("submitted", 1)
-		if cancelAfter > 0 {
-			time.Sleep(cancelAfter)
-			s.cancelled(p)
-			return
-		}
-		switch output, err := p.Wait(ctx); {
-		case err == nil:
-			s.a.RecordLog.Promises(p.ID(), output)
-		case errors.Is(err, assign.ErrTaskDead) && requeue && !p.Existing():
-			s.requeued(p.ID())
+		if p := s.submitted(ctx, kind, o, opts...); p != nil {
+			s.follow(ctx, p, w)
 		}
 	})
+}
+
+// wish is what somebody does with a task that is submitted.
+type wish struct {
+	cancelAfter time.Duration // 0: it is not cancelled
+	requeue     bool          // it is requeued when it is dead
+}
+
+func (s *taskStorm) wish() (w wish) {
+	w.requeue = s.oneIn(2)
+	if s.oneIn(6) {
+		w.cancelAfter = s.upTo(3 * s.a.TTL)
+	}
+	return w
+}
+
+// submitted submits a task. It returns nil if nobody knows whether that was done.
+func (s *taskStorm) submitted(ctx context.Context, kind assign.Kind[Order, string], o Order,
+	opts ...assign.SubmitOption,
+) *assign.Pending[string] {
+	p, err := assign.Submit(ctx, s.from, kind, o, opts...)
+	if err != nil {
+		s.a.Tally.Add("submission not known", 1)
+		return nil
+	}
+	if p.Existing() {
+		s.a.Tally.Add("existing", 1)
+	}
+	s.a.RecordLog.Acked(p.ID())
+	s.a.Tally.Add("submitted", 1)
+	return p
+}
+
+// follow cancels a task, or waits for its end.
+func (s *taskStorm) follow(ctx context.Context, p *assign.Pending[string], w wish) {
+	if w.cancelAfter > 0 {
+		time.Sleep(w.cancelAfter)
+		s.cancelled(p)
+		return
+	}
+	switch output, err := p.Wait(ctx); {
+	case err == nil:
+		s.a.RecordLog.Promises(p.ID(), output)
+	case errors.Is(err, assign.ErrTaskDead) && w.requeue && !p.Existing():
+		s.requeued(p.ID())
+	}
 }
 
 func (s *taskStorm) cancelled(p *assign.Pending[string]) {
@@ -130,7 +154,7 @@ func (s *taskStorm) requeued(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*s.a.TTL)
 	defer cancel()
 	s.a.RecordLog.Requeues(id)
-	if err := assign.Requeue(ctx, s.a.Client, id); err == nil {
+	if err := assign.Requeue(ctx, s.from, id); err == nil {
 		s.a.Tally.Add("requeued", 1)
 	}
 }
