@@ -97,7 +97,7 @@ func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 				}
 			})
 		}
-		for _, family := range []string{"seal", "q", "t", "c", "u", "k", "x", "g"} {
+		for _, family := range []string{"seal", "q", "t", "c", "u", "k", "x", "g", "b", "e"} {
 			if !t.Failed() && !race.Enabled && !families[family] {
 				t.Errorf("no %s was written: a scenario without proves less than it says", family)
 			}
@@ -204,6 +204,7 @@ func (s *scenario) play() {
 	s.step(s.grouped)
 	s.step(s.chained)
 	s.step(s.recurring)
+	s.step(s.bundled)
 	s.wg.Wait()
 }
 
@@ -309,6 +310,40 @@ func (s *scenario) chained(ctx context.Context) error {
 	return s.end(ctx, "skipped", tasks.Order{Run: quick}, assign.ErrTaskSkipped, assign.After("fatal"))
 }
 
+// block is that of the tasks of a bundle: with an index behind a dot, the id of one.
+const block = "client.1"
+
+// bundled: tasks that stand in one record end one after the other. One is cancelled, and one that
+// is dead runs again.
+func (s *scenario) bundled(ctx context.Context) error {
+	err := s.a.Bundle(ctx, block, tasks.Order{Run: quick}, tasks.Order{Run: quick, Permanent: true},
+		tasks.Order{Run: time.Hour, Steps: 10_000}, tasks.Order{Run: 2 * quick, Fail: 1}, tasks.Order{Run: 2 * time.Second})
+	if err != nil {
+		return err
+	}
+	member := func(i int) *assign.Pending[string] {
+		return assign.Find(s.a.Client, tasks.Plain, fmt.Sprint(block, ".", i))
+	}
+	for i, want := range []error{nil, assign.ErrTaskDead} {
+		if _, err := member(i).Wait(ctx); !errors.Is(err, want) {
+			return fmt.Errorf("%d of the bundle ended with %w, want %v", i, err, want)
+		}
+	}
+	s.a.RecordLog.Requeues(member(1).ID())
+	if err := assign.Requeue(ctx, s.a.Client, member(1).ID()); err != nil {
+		return fmt.Errorf("requeue one of a bundle: %w", err)
+	}
+	if err := member(2).Cancel(ctx); err != nil {
+		return fmt.Errorf("cancel one of a bundle: %w", err)
+	}
+	for i := range 5 {
+		if _, err := member(i).Wait(ctx); ctx.Err() != nil {
+			return fmt.Errorf("%d of the bundle: %w", i, err)
+		}
+	}
+	return nil
+}
+
 // enoughTicks are more than one scheduler's.
 const enoughTicks = 3
 
@@ -336,6 +371,8 @@ func (s *scenario) expect() {
 		"expired": "expired", "dead": "dead",
 		"cancelled-running": "cancelled", "cancelled-delayed": "cancelled", "group/four": "succeeded",
 		"before": "succeeded", "after": "succeeded", "fatal": "dead", "skipped": "skipped",
+		block + ".0": "succeeded", block + ".1": "dead", block + ".2": "cancelled", block + ".3": "succeeded",
+		block + ".4": "succeeded",
 	} {
 		history := s.a.RecordLog.History(id)
 		if len(history) == 0 || history[len(history)-1].Outcome == nil || history[len(history)-1].Outcome.Status != status {

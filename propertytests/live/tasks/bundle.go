@@ -58,15 +58,15 @@ func bundled(revision uint64, stored time.Time, name string, h nats.Header, data
 	return all, nil
 }
 
-// standing is the last record of a bundle, or the last one beside it.
-type standing struct {
+// bundleLast is the last record of a bundle, or the last one beside it.
+type bundleLast struct {
 	revision uint64
 	empty    bool
 	members  []string // of a bundle that is not empty: their ids
 }
 
 // stands notes a record of a bundle, or one beside it, unless a later one is known.
-func (c *RecordLog) stands(key string, s standing) {
+func (c *RecordLog) stands(key string, s bundleLast) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bundles[key].revision >= s.revision {
@@ -86,7 +86,7 @@ func (c *RecordLog) stands(key string, s standing) {
 
 // sweepBundles checks that nothing is left of bundles: each stands only while one of its members is
 // open, and the record beside it only while it stands.
-func sweepBundles(records map[string][]Record, bundles map[string]standing) (violations []Violation) {
+func sweepBundles(records map[string][]Record, bundles map[string]bundleLast) (violations []Violation) {
 	for key, s := range bundles {
 		open := func(id string) bool {
 			return !slices.ContainsFunc(records[id], func(r Record) bool {

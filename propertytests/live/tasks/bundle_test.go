@@ -58,22 +58,23 @@ func TestBundlesAreReadByTheirDocumentation(t *testing.T) {
 // TestSweepFindsWhatIsLeftOfBundles: planted faults.
 func TestSweepFindsWhatIsLeftOfBundles(t *testing.T) {
 	two := []string{"t", "u"}
-	stand, beside, gone := standing{1, false, two}, standing{6, false, nil}, standing{9, true, nil}
+	stand, beside, gone := bundleLast{1, false, two}, bundleLast{6, false, nil}, bundleLast{9, true, nil}
 	open, ended := []Record{stands(0, "", "")}, []Record{stands(0, "", ""), stands(5, succeeded, "")}
 	left := func(what string) []string { return []string{what} }
+	type last = map[string]bundleLast
 	for name, c := range map[string]struct {
 		t, u    []Record
-		bundles map[string]standing
+		bundles last
 		want    []string
 	}{
-		"none has ended":                   {open, open, map[string]standing{"b.t": stand}, nil},
-		"one has ended":                    {ended, open, map[string]standing{"b.t": stand, "e.t": beside}, nil},
-		"all have ended":                   {ended, ended, map[string]standing{"b.t": gone, "e.t": gone}, nil},
-		"all have ended at once":           {ended, ended, map[string]standing{"b.t": gone}, nil},
-		"outcomes from before the bundle":  {ended, ended, map[string]standing{"b.t": {7, false, two}}, nil},
-		"a bundle is left":                 {ended, ended, map[string]standing{"b.t": stand}, left("b.t stands, and all")},
-		"a record is left":                 {ended, ended, map[string]standing{"b.t": gone, "e.t": beside}, left("e.t stands without")},
-		"a record stands beside no bundle": {open, open, map[string]standing{"b.t": stand, "e.u": beside}, left("e.u stands without")},
+		"none has ended":                   {open, open, last{"b.t": stand}, nil},
+		"one has ended":                    {ended, open, last{"b.t": stand, "e.t": beside}, nil},
+		"all have ended":                   {ended, ended, last{"b.t": gone, "e.t": gone}, nil},
+		"all have ended at once":           {ended, ended, last{"b.t": gone}, nil},
+		"outcomes from before the bundle":  {ended, ended, last{"b.t": {7, false, two}}, nil},
+		"a bundle is left":                 {ended, ended, last{"b.t": stand}, left("b.t stands, and all")},
+		"a record is left":                 {ended, ended, last{"b.t": gone, "e.t": beside}, left("e.t stands without")},
+		"a record stands beside no bundle": {open, open, last{"b.t": stand, "e.u": beside}, left("e.u stands without")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, sweepBundles(map[string][]Record{"t": c.t, "u": c.u}, c.bundles), c.want)

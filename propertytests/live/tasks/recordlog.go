@@ -39,7 +39,7 @@ type RecordLog struct {
 	waiting  map[string]waits
 	promised map[string]string // what callers were told that became of a task: "cancelled", or its output
 	over     map[over]time.Time
-	bundles  map[string]standing // the last records at b.<task> and at e.<task>, by their keys
+	bundles  map[string]bundleLast // the last records at b.<task> and at e.<task>, by their keys
 	faults   []error
 }
 
@@ -53,7 +53,7 @@ func newRecordLog(a *Arena, nc *nats.Conn) *RecordLog {
 	c := &RecordLog{
 		a: a, nc: nc, tasks: map[string][]Record{}, acked: map[string]time.Time{},
 		requeued: map[string]int{}, promised: map[string]string{}, over: map[over]time.Time{},
-		groups: map[string]int{}, waiting: map[string]waits{}, bundles: map[string]standing{},
+		groups: map[string]int{}, waiting: map[string]waits{}, bundles: map[string]bundleLast{},
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.Background())
@@ -171,9 +171,9 @@ func (c *RecordLog) take(key string, revision uint64, stored time.Time, h nats.H
 		of = map[string]Record{id: r}
 	case "b.":
 		of, err = bundled(revision, c.when(stored), id, h, data)
-		c.stands(key, standing{revision, len(data) == 0, slices.Collect(maps.Keys(of))})
+		c.stands(key, bundleLast{revision, len(data) == 0, slices.Collect(maps.Keys(of))})
 	case "e.":
-		c.stands(key, standing{revision, len(data) == 0, nil})
+		c.stands(key, bundleLast{revision, len(data) == 0, nil})
 	}
 	if err != nil {
 		c.fault(fmt.Errorf("record %s: %w", key, err))
