@@ -18,17 +18,17 @@ import (
 
 // onDisk is a server whose store syncs each write to the stream of tasks.
 type onDisk struct {
-	*natsrun.Server
+	dialer
 	disk *natsrun.Disk
 	link *natsrun.Link // that was made last
 }
 
-func syncing(s *natsrun.Server) *onDisk {
-	return &onDisk{Server: s, disk: &natsrun.Disk{Prefix: "$KV.TASKS_" + testNS + ".", Sync: time.Millisecond}}
+func syncing(s dialer) *onDisk {
+	return &onDisk{dialer: s, disk: &natsrun.Disk{Prefix: "$KV.TASKS_" + testNS + ".", Sync: time.Millisecond}}
 }
 
 func (o *onDisk) Link() *natsrun.Link {
-	o.link = o.Server.Link()
+	o.link = o.dialer.Link()
 	return o.link
 }
 
@@ -36,7 +36,7 @@ func (o *onDisk) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	if o.link == nil {
 		o.Link()
 	}
-	return o.Server.Connect(append(opts, nats.SetCustomDialer(o.disk.Before(o.link)))...)
+	return o.dialer.Connect(append(opts, nats.SetCustomDialer(o.disk.Before(o.link)))...)
 }
 
 // submitters have so many tasks submitted by 200 at once, and wait for their outcomes. It returns
