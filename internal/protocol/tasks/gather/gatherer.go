@@ -159,8 +159,8 @@ func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
 	return max(g.until.Sub(now), 0)
 }
 
-// Await is how long n writes that never go alone wait now for others, while nothing is under way; 0:
-// they go.
+// Await is how long n writes that never go alone wait now for others, while nothing is under way.
+// With 0 they go.
 func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
 	if n >= many {
 		return 0

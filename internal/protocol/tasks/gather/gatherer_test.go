@@ -186,8 +186,8 @@ func TestOneRecordSaysNothingOfBatches(t *testing.T) {
 	}
 }
 
-// TestAFewThatNeverGoAloneWait: after a batch, in proportion to what it took, and not for long. Many
-// do not wait.
+// TestAFewThatNeverGoAloneWait: after a batch, in proportion to what it took, and not for long.
+// Many do not wait.
 func TestAFewThatNeverGoAloneWait(t *testing.T) {
 	var g Gatherer
 	now := record.Instant(time.Second)
