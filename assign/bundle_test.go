@@ -245,6 +245,28 @@ func (x *storedTasks) inBundles() int {
 	return x.bundles
 }
 
+// TestABundleIsNotSentForEver: after half an hour without an answer its callers hear that their
+// tasks may be stored. Later the server would not know any more that the bundle was there.
+func TestABundleIsNotSentForEver(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+		slow.disk.MuteBelow(bundled, 1<<30)
+		began := time.Now()
+		_, errs := manySubmit(t.Context(), New(t, slow), 3000, unnamed)
+		if took := time.Since(began); took < taskrecord.BundleRetention/2 {
+			t.Errorf("it is sent for %v", took)
+		}
+		if n := x.inBundles(); n == 0 || len(errs) == 0 {
+			t.Errorf("%d in bundles, and %d callers are told: this proves nothing", n, len(errs))
+		}
+		for _, err := range errs {
+			if !strings.Contains(err.Error(), "the task may be stored") {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // TestBundlesThatAreDenied: a client that may store no bundles continues without them.
 func TestBundlesThatAreDenied(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -259,18 +281,43 @@ func TestBundlesThatAreDenied(t *testing.T) {
 	}, denying([]string{bundled + ">"}, nil))
 }
 
-// TestBundlesWithoutRoom: the stream is full, and each caller of a bundle is told so.
+// TestNoBundlesInABoundedStream: tasks that are stored alone leave room for their outcomes.
+func TestNoBundlesInABoundedStream(t *testing.T) {
+	for _, bound := range []func(*jetstream.StreamConfig){
+		func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 128 << 20 },
+		func(cfg *jetstream.StreamConfig) { cfg.MaxMsgs = 1 << 20 },
+	} {
+		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+			x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+			limit(t, s, bound)
+			ids, errs := manySubmit(t.Context(), New(t, slow), 3000, unnamed)
+			if len(errs) > 0 {
+				t.Fatal(errs[0])
+			}
+			if _, n := x.check(t, ids); n > 0 {
+				t.Errorf("%d in bundles", n)
+			}
+		})
+	}
+}
+
+// TestBundlesWithoutRoom: the stream becomes full, and each caller of a bundle is told so.
 func TestBundlesWithoutRoom(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
+		c := New(t, slow)
+		first, errs := manySubmit(t.Context(), c, 1, unnamed)
+		if len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
 		limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 128 << 10 })
-		ids, errs := manySubmit(t.Context(), New(t, slow), 6000, unnamed)
+		ids, errs := manySubmit(t.Context(), c, 6000, unnamed)
 		for _, err := range errs {
 			if !errors.Is(err, assign.ErrStreamFull) {
 				t.Fatal(err)
 			}
 		}
-		if _, n := x.check(t, ids); n == 0 || len(errs) == 0 {
+		if _, n := x.check(t, append(first, ids...)); n == 0 || len(errs) == 0 {
 			t.Errorf("%d in bundles, and %d errors", n, len(errs))
 		}
 	})

@@ -52,7 +52,7 @@ func (w *Writer) SubmitEach(ops []Write, timeout time.Duration, done func(Result
 // submitAll submits a batch. guard is its only condition, nil if each write has its own.
 func (w *Writer) submitAll(ops []Write, guard *Guard, timeout time.Duration, done func(Result)) {
 	if err := checkBatch(ops, guard); err != nil {
-		done(Result{Err: err})
+		done(Result{Err: err, NoneStored: true})
 		return
 	}
 	w.enter(&pending{ops: ops, op: ops[len(ops)-1], guard: guard, done: done}, timeout)

@@ -23,6 +23,7 @@ type Stream struct {
 	identity Identity
 	read     uint64 // the connection on which the identity was read
 	replicas int
+	bounded  bool
 	// sure is the connection of which known has found out that it leads to this stream, plus one.
 	sure atomic.Uint64
 }
@@ -80,7 +81,9 @@ func openedStream(nc *nats.Conn, at place, info *streamAnswer, on uint64,
 	if faults = append(faults, unfit(&info.StreamInfo)...); len(faults) > 0 {
 		return nil, &UnfitError{Stream: at.stream, Faults: faults}
 	}
-	s := &Stream{nc: nc, at: at, identity: info.identity(), read: on, replicas: info.Config.Replicas}
+	s := &Stream{nc: nc, at: at, identity: info.identity(), read: on, replicas: info.Config.Replicas,
+		bounded: info.Config.MaxBytes > 0 || info.Config.MaxMsgs > 0,
+	}
 	s.at.domain = s.identity.Domain
 	s.sure.Store(on + 1)
 	return s, nil
@@ -153,6 +156,10 @@ func (s *Stream) Name() string { return s.at.stream }
 
 // Replicas is the number of servers that kept the stream when it was opened.
 func (s *Stream) Replicas() int { return s.replicas }
+
+// Bounded reports whether the stream had a bound of its own when it was opened, in bytes or in
+// messages.
+func (s *Stream) Bounded() bool { return s.bounded }
 
 // Watch is [Bucket.Watch] for the keys of a stream. If from is set, the watch begins with the
 // record at that revision or the first one after it, and not with the last record of every key.

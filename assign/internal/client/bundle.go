@@ -2,6 +2,8 @@ package client
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
@@ -43,6 +46,7 @@ type bundle struct {
 	op    natskv.Write
 	list  []*arrival                  // by their indexes
 	pace  *backoff.ExponentialBackOff // nil until nothing is known of an attempt
+	until protocolrecord.Instant      // it is sent again until then: later it may have been there, and be gone
 	timer *time.Timer                 // sends it again
 }
 
@@ -124,8 +128,10 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 		over = b.list
 	case in.ended:
 		over, r = b.list, natskv.Result{Err: natskv.ErrClosed}
+	case !once && now >= b.until:
+		over, r = b.list, natskv.Result{Err: errors.Join(errNoAnswer, r.Err)}
 	default:
-		in.later(b)
+		in.later(now, b)
 	}
 	in.mu.Unlock()
 	for _, a := range over {
@@ -137,10 +143,14 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 	in.turn()
 }
 
+// errNoAnswer ends a submission of which nothing is known for too long.
+var errNoAnswer = fmt.Errorf("nothing has answered for %v, and the task may be stored: look for it by its id",
+	record.BundleRetention/2)
+
 // later has a bundle sent again after a while.
-func (in *intake) later(b *bundle) {
+func (in *intake) later(now protocolrecord.Instant, b *bundle) {
 	if b.pace == nil {
-		b.pace = newPace()
+		b.pace, b.until = newPace(), now.Add(record.BundleRetention/2)
 	}
 	in.again[b] = struct{}{}
 	b.timer = time.AfterFunc(b.pace.NextBackOff(), func() {

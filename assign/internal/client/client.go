@@ -128,7 +128,9 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	}
 	l.most.Store(c.nc.MaxPayload())
 	l.intake = newIntake(l.writer, &l.most, &c.ids)
-	l.intake.apart = c.around != nil // a middleware may submit a task again before the first attempt is over
+	// A middleware may submit a task again before the first attempt is over. And the outcome of a task
+	// that is stored alone takes the room of its submission, so a full stream of these empties.
+	l.intake.apart = c.around != nil || opened.Bounded()
 	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)
 	return l, nil

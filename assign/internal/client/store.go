@@ -151,7 +151,7 @@ func lasting(r *natskv.Result) error {
 		return taskerr.ErrClosed
 	case stream.Judge(r.Err) == stream.NoRoom: // another try would take the room that outcomes need
 		return fmt.Errorf("%w (%w)", taskerr.ErrStreamFull, r.Err)
-	case natskv.Permanent(r.Err):
+	case natskv.Permanent(r.Err), errors.Is(r.Err, errNoAnswer):
 		return r.Err
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -21,6 +22,10 @@ const (
 	MaxBundle = 256 << 10
 	MaxMember = 16 << 10
 )
+
+// BundleRetention is for how long it is known at least that a bundle was there. A client sends one
+// again for half of that.
+const BundleRetention = time.Hour
 
 type bundleRecord struct {
 	Version int `json:"v"`

@@ -1,9 +1,11 @@
 package scheduler
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
@@ -34,6 +36,10 @@ func (a *applier) applyBundle(e *natskv.Entry, name string, gone bool) {
 // applyEnded handles the record beside a bundle.
 func (a *applier) applyEnded(e *natskv.Entry, name string) {
 	r, err := record.DecodeEnded(e.Value)
+	if err != nil && record.LaterVersion(e.Value) { // its members would run again
+		a.fence(errors.Join(taskerr.ErrFenced, err))
+		return
+	}
 	if err != nil {
 		a.ignored(e, err)
 		return
@@ -45,7 +51,7 @@ func (a *applier) applyEnded(e *natskv.Entry, name string) {
 func bundleRecords(r bundles.Record) []natskv.Write {
 	if r.Whole {
 		// its client may send it again, and is refused for as long as the outcome of a task is kept
-		ops := []natskv.Write{{Key: record.BundleKey + r.Name, TTL: max(r.Stays, record.MinRetention)}}
+		ops := []natskv.Write{{Key: record.BundleKey + r.Name, TTL: max(r.Stays, record.BundleRetention)}}
 		if r.Told {
 			ops = append(ops, emptied(record.EndedKey+r.Name))
 		}

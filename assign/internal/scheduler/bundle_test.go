@@ -80,6 +80,9 @@ func TestABatchHasRoomForWhatGoesAlong(t *testing.T) {
 	q, end := endsOf(t, all)
 	for i := range uint64(all) {
 		q.add(end(7+i, 0))
+		q.rules.Step(2, tasks.MembersEnded{
+			Name: bundles.ID(fmt.Sprint("c.", i), 0), Of: 7 + i, Ended: bundles.Set{6},
+		}, nil)
 	}
 	taken := 0
 	for len(q.queue) > 0 {
@@ -92,6 +95,14 @@ func TestABatchHasRoomForWhatGoesAlong(t *testing.T) {
 	}
 	if taken != all {
 		t.Errorf("%d of %d", taken, all)
+	}
+	for range all - 1 {
+		q.queue = append(q.queue, write{guard: 1, op: natskv.Write{Key: "q.alone"}})
+	}
+	q.add(end(7, 0))
+	list, ops := q.take(natskv.MaxBatch)
+	if n := len(ops) + len(q.along(list)); n > natskv.MaxBatch || len(list) < all-1 {
+		t.Errorf("a batch of %d records, of %d writes", n, len(list))
 	}
 }
 

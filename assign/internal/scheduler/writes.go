@@ -144,14 +144,14 @@ func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
 	of := map[uint64]bool{} // bundles
 	for i := range q.queue {
 		w := &q.queue[i]
+		if w.member.Revision > 0 {
+			of[w.member.Revision] = true
+		}
 		if taken > 0 && (w.each != list[0].each || w.halved != list[0].halved || taken >= most ||
 			len(ops)+w.records()+mostBundleRecords*len(of) > natskv.MaxBatch || size+w.size() > batchSize) {
 			break
 		}
 		size += w.size()
-		if w.member.Revision > 0 {
-			of[w.member.Revision] = true
-		}
 		ops = append(ops, w.op)
 		if w.also != nil {
 			ops = append(ops, *w.also)
