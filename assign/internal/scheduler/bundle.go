@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -98,4 +99,33 @@ func (x *submissions) of(id string) (natskv.Entry, bool) {
 		return natskv.Entry{}, false
 	}
 	return x.members[place].Alone(id, x.entry), true
+}
+
+// lastBundles are the bundles that were read last: tasks are handed out in the order of their
+// submissions, mostly, so those of one bundle follow each other. A bundle never changes while it
+// stands.
+type lastBundles []submissions
+
+const keptBundles = 8
+
+func (l *lastBundles) keep(x *submissions) {
+	if x.members == nil {
+		return
+	}
+	if *l = append(*l, *x); len(*l) > keptBundles {
+		*l = slices.Delete(*l, 0, 1)
+	}
+}
+
+// input is the input of a member of one of them.
+func (l lastBundles) input(id string, revision uint64) (payload, bool) {
+	for i := range l {
+		if l[i].entry.Revision != revision {
+			continue
+		}
+		if e, ok := l[i].of(id); ok {
+			return payloadOf(&e), true
+		}
+	}
+	return payload{}, false
 }

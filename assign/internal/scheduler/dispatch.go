@@ -19,6 +19,7 @@ type dispatcher struct {
 	out      sender
 	payloads *payloads
 	waiting  map[uint64]*assignFrame // frames that wait for payloads, by session
+	bundles  lastBundles
 }
 
 func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher {
@@ -42,6 +43,9 @@ func (d *dispatcher) push(p tasks.Assign) {
 			x, ok = former.loaded(t.ID, t.Revision)
 		}
 		if !ok {
+			x, ok = d.bundles.input(t.ID, t.Revision)
+		}
+		if !ok {
 			d.miss(f, former, t.Revision, i)
 			continue
 		}
@@ -59,11 +63,11 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	if f.missing == nil {
 		f.missing = map[uint64][]int{}
 	}
-	asked := f.waits(revision) || former != nil && former.waits(revision)
+	t, asked := &f.list[i], f.waits(revision) || former != nil && former.waits(revision)
 	f.missing[revision] = append(f.missing[revision], i)
-	switch t := &f.list[i]; {
-	case asked:
-	case revision == t.Revision && d.rules.InBundle(t.ID, revision):
+	switch within := revision == t.Revision && d.rules.InBundle(t.ID, revision); {
+	case asked, within && d.awaits(revision):
+	case within:
 		d.payloads.fetch(want{revision: revision})
 	default:
 		d.payloads.fetchInput(revision)
@@ -75,6 +79,7 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 // goes without that task. After any other fault the frame is dropped until it is pushed again.
 func (d *dispatcher) fetched(x fetched) {
 	found := submissionsIn(&x.entry)
+	d.bundles.keep(&found)
 	for session, f := range d.waiting {
 		if !f.waits(x.revision) {
 			continue
