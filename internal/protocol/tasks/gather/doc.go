@@ -33,5 +33,5 @@
 //     measured: the outcomes of these writes' tasks go in batches.
 //   - G10 Some writes never go alone. A few of them wait after a batch for four times as long as it
 //     took, and for a tenth of a second at most: a batch costs the store nearly the same, however
-//     few are in it. Many go at once.
+//     few are in it. Enough for a batch go at once.
 package gather

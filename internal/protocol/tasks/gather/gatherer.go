@@ -17,7 +17,6 @@ const (
 	probe  = 8 * group
 	first  = 2 * group // in flight alone, while the pace is not known
 	hold   = 250 * time.Millisecond
-	many   = 64                     // writes that are worth a batch at any time
 	calm   = 100 * time.Millisecond // for which a few wait at most
 	quiet  = time.Second            // without batches, after one that was not answered
 	margin = 4                      // the part of a batch's time by which writes one by one have to be slower
@@ -162,7 +161,7 @@ func (g *Gatherer) Due(now record.Instant, waiting int) time.Duration {
 // Await is how long n writes that never go alone wait now for others, while nothing is under way.
 // With 0 they go.
 func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
-	if n >= many {
+	if n >= fewest {
 		return 0
 	}
 	return max(g.rested.Sub(now), 0)

@@ -187,7 +187,7 @@ func TestOneRecordSaysNothingOfBatches(t *testing.T) {
 }
 
 // TestAFewThatNeverGoAloneWait: after a batch, in proportion to what it took, and not for long.
-// Many do not wait.
+// Enough for a batch do not wait.
 func TestAFewThatNeverGoAloneWait(t *testing.T) {
 	var g Gatherer
 	now := record.Instant(time.Second)
@@ -200,11 +200,11 @@ func TestAFewThatNeverGoAloneWait(t *testing.T) {
 		g.Batch(now, 1)
 		now = now.Add(x.took)
 		g.BatchAnswered(now, Stored, 0)
-		if d := g.Await(now, many-1); d != x.waits {
+		if d := g.Await(now, fewest-1); d != x.waits {
 			t.Errorf("after a batch of %v a few wait %v, want %v", x.took, d, x.waits)
 		}
-		if d := g.Await(now, many); d != 0 {
-			t.Errorf("many wait %v", d)
+		if d := g.Await(now, fewest); d != 0 {
+			t.Errorf("enough wait %v", d)
 		}
 		if now = now.Add(x.waits); g.Await(now, 1) != 0 {
 			t.Errorf("a few wait for longer than %v", x.waits)
