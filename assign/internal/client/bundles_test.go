@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -202,6 +205,126 @@ func TestAMemberIsReadAsIfItWereAlone(t *testing.T) {
 		}
 		if got, err := s.task(t.Context(), s.line, "c.a.2"); err != nil || got.Revision != first || got.place != 0 {
 			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// TestManyReadABundleOnce, and what they are told is what is stored. A bundle is read again after a
+// while, and one that comes later is found at once.
+func TestManyReadABundleOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		all := make([]int, 200)
+		for i := range all {
+			all[i] = i
+		}
+		first := s.bundle("c.a", all[:100]...)
+		s.bundle("c.a", all[100:]...)
+		look := func(when string, open func(i int) bool, readings int) {
+			t.Helper()
+			count := s.reads()
+			var group errgroup.Group
+			for i := range all {
+				group.Go(func() error {
+					got, err := s.task(t.Context(), s.line, bundles.ID("c.a", i))
+					if err != nil || got.Revision > 0 != open(i) {
+						return fmt.Errorf("%d: %+v, %w", i, got, err)
+					}
+					clear(got.Value) // it is the caller's own
+					return nil
+				})
+			}
+			if err := group.Wait(); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+			if n := count(); n > readings {
+				t.Errorf("%s: %d readings of bundles, want %d", when, n, readings)
+			}
+		}
+		every := func(int) bool { return true }
+		look("at first", every, 2)
+		look("again", every, 0)
+		if got, err := s.task(t.Context(), s.line, "c.a.7"); err != nil || string(got.Value) != "input of 7" {
+			t.Errorf("%q, %v", got.Value, err)
+		}
+		s.ended("c.a.0", first, 7)
+		look("one has ended", func(i int) bool { return i != 7 }, 2) // for that one the end of the block is read
+		time.Sleep(keepSeen)
+		look("later", func(i int) bool { return i != 7 }, 4)
+		if _, err := s.Get(t.Context(), "c.a.rr"); !errors.Is(err, taskerr.ErrTaskNotFound) {
+			t.Error(err)
+		}
+		s.bundle("c.a", bundles.Most-1)
+		if st, err := s.Get(t.Context(), "c.a.rr"); err != nil {
+			t.Errorf("%+v, %v", st, err)
+		}
+		s.put(record.BundleKey+"c.a.2s", nil, nil)
+		s.put(record.EndedKey+"c.a.2s", nil, nil)
+		look("a bundle is removed", func(i int) bool { return i < 100 && i != 7 }, 4)
+	})
+}
+
+// TestAMemberThatIsDeleted: the client that has deleted it does not remember its bundle, and finds
+// no task under its id.
+func TestAMemberThatIsDeleted(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".0"
+		id := bundles.ID(block, 0)
+		s.bundle(block, 0, 1)
+		if _, err := s.Get(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 { // both end in one step, with no record beside the bundle
+			s.succeeded(bundles.ID(block, i))
+		}
+		s.put(record.BundleKey+id, nil, nil)
+		if err := s.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(markedFor + time.Second)
+		if st, err := s.Get(t.Context(), id); !errors.Is(err, taskerr.ErrTaskNotFound) {
+			t.Errorf("%+v, %v", st, err)
+		}
+		h, err := s.Submit(t.Context(), &Submission{ID: id, Kind: "k", Header: policy}, nil)
+		if err != nil || h.Existing() {
+			t.Errorf("%+v, %v", h, err)
+		}
+	})
+}
+
+// TestWhoComesLaterReadsAgain: a caller takes what was read for another one before it only if that
+// is enough. Those that wait meanwhile share one reading.
+func TestWhoComesLaterReadsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, enough := range []bool{true, false} {
+			var s sightings
+			var begun atomic.Int64
+			look := func() (int64, error) {
+				return together(t.Context(), &s, "key", func(context.Context) (int64, error) {
+					n := begun.Add(1)
+					time.Sleep(time.Second)
+					return n, nil
+				}, func(int64) bool { return enough })
+			}
+			var group errgroup.Group
+			group.Go(func() error { _, err := look(); return err })
+			synctest.Wait()
+			want := int64(2)
+			if enough {
+				want = 1
+			}
+			for range 10 {
+				group.Go(func() error {
+					if n, err := look(); n != want || err != nil {
+						return fmt.Errorf("reading %d, want %d: %w", n, want, err)
+					}
+					return nil
+				})
+			}
+			if err := group.Wait(); err != nil || begun.Load() != want {
+				t.Errorf("%d readings, want %d: %v", begun.Load(), want, err)
+			}
 		}
 	})
 }

@@ -53,6 +53,7 @@ type line struct {
 	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
 	// other is set when another stream has the name of this one.
 	other atomic.Pointer[error]
+	seen  sightings
 	wg    sync.WaitGroup
 }
 
@@ -118,6 +119,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	}
 	c.sub = record.TalkOf(c.cfg.Namespace, opened.Identity().ID)
 	l := &line{stream: opened}
+	l.seen.bundles = bundles.NewSeen[*standing](keepSeen, mostSeen)
 	leave, err := c.listen(c.prefix, c.prefix+".>")
 	if err != nil {
 		return nil, fmt.Errorf("assign: subscribe to outcomes: %w", err)

@@ -29,6 +29,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	if err := c.delete(ctx, l, id); err != nil {
 		return taskerr.Doing(c.offline(err), "delete %s", id)
 	}
+	l.seen.forget(id)
 	c.waiters.doubt(id)
 	return nil
 }

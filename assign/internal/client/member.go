@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -19,13 +20,14 @@ func (c *Client) member(ctx context.Context, l *line, id string) (e natskv.Entry
 	}
 	err = c.members(ctx, l, block, []int{index}, func(_ int, m natskv.Entry) error {
 		e = m
+		e.Value = bytes.Clone(m.Value)
 		return nil
 	})
 	return e, err
 }
 
 // members looks for tasks of one block of ids in its bundles. It gives take those that are open
-// members, by their places in indexes. It holds one bundle at a time.
+// members, by their places in indexes. Their data are parts of bundles, which others read.
 func (c *Client) members(ctx context.Context, l *line, block string, indexes []int,
 	take func(i int, e natskv.Entry) error,
 ) error {
@@ -34,39 +36,35 @@ func (c *Client) members(ctx context.Context, l *line, block string, indexes []i
 		left[i] = i
 	}
 	for from := uint64(1); len(left) > 0; {
-		e, err := c.nextRecord(ctx, l, record.BundleKey+block+".*", from)
-		if err != nil || e.Revision == 0 {
+		b, err := c.standing(ctx, l, block, from)
+		if err != nil || b == nil {
 			return err
 		}
-		from = e.Revision + 1
-		name := e.Key[len(record.BundleKey):]
-		_, first, ok := bundles.Split(name)
-		before := func(i int) bool { return indexes[i] < first }
-		if e.Marker || len(e.Value) == 0 || !ok || !slices.ContainsFunc(left, func(i int) bool { return !before(i) }) {
-			continue // its members have all ended, or none is looked for
+		from = b.Revision + 1
+		if !slices.ContainsFunc(left, func(i int) bool { return indexes[i] >= b.first }) {
+			continue
 		}
-		list, err := record.DecodeBundle(name, e.Header, e.Value)
-		if err != nil {
-			return err
+		if b.fault != nil {
+			return b.fault
 		}
 		elsewhere := func(i int) bool {
-			_, here := record.MemberOf(list, indexes[i])
+			_, here := record.MemberOf(b.members, indexes[i])
 			return !here
 		}
 		here := slices.DeleteFunc(slices.Clone(left), elsewhere)
 		if len(here) == 0 {
 			continue
 		}
-		ended, all, err := c.ended(ctx, l, name, e.Revision)
+		ended, all, err := c.ended(ctx, l, b.name, b.Revision)
 		if err != nil {
 			return err
 		}
 		for _, i := range here {
-			place, _ := record.MemberOf(list, indexes[i])
+			place, _ := record.MemberOf(b.members, indexes[i])
 			if all || ended.Has(place) {
 				continue
 			}
-			if err := take(i, list[place].Alone(bundles.ID(block, indexes[i]), &e)); err != nil {
+			if err := take(i, b.members[place].Alone(bundles.ID(block, indexes[i]), &b.Entry)); err != nil {
 				return err
 			}
 		}
@@ -75,13 +73,16 @@ func (c *Client) members(ctx context.Context, l *line, block string, indexes []i
 	return nil
 }
 
-// ended reads which members have ended of a bundle that stood at a revision a moment ago: all, if
-// the bundle has been removed since. The record that is removed with the bundle leaves an empty one
-// for far longer than a reading takes.
+// ended reads which members have ended of a bundle that was seen at a revision: all, if the bundle
+// has been removed since. The record that is removed with the bundle leaves an empty one for longer
+// than the bundle is remembered.
 func (c *Client) ended(ctx context.Context, l *line, bundle string, of uint64) (places bundles.Set, all bool,
 	err error,
 ) {
-	e, err := c.look(ctx, l, record.EndedKey+bundle)
+	key := record.EndedKey + bundle
+	e, err := together(ctx, &l.seen, key, func(ctx context.Context) (natskv.Entry, error) {
+		return c.look(ctx, l, key)
+	}, func(natskv.Entry) bool { return false })
 	switch {
 	case err != nil || e.Revision < of: // there is none
 		return nil, false, err

@@ -72,12 +72,14 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 
 // joined returns the id of a task that is to be submitted, if it is an open member of a bundle: it
 // was submitted before, and nothing may be written at its place. Only ids that look like those of a
-// client's making are looked for.
+// client's making are looked for. A task that was deleted must not be found, so nothing is
+// remembered.
 func (c *Client) joined(ctx context.Context, l *line, id, kind string) (at string, err error) {
 	if client, _, _ := strings.Cut(id, "."); len(client) != len(c.prefix) {
 		return "", nil
 	}
 	for pace := newPace(); ; {
+		l.seen.forget(id)
 		e, err := c.member(ctx, l, id)
 		switch {
 		case err == nil && e.Revision == 0:

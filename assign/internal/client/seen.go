@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
+)
+
+// A client remembers the bundles that it has read for keepSeen, and keeps mostSeen bytes of them at
+// most: those who look for members of one bundle read it once.
+//
+// Who looks for a member reads in this order, or has the bundle from before the first reading.
+//
+//  1. There is nothing at q.<task>.
+//  2. The bundle stands.
+//  3. The record beside it says which members have ended.
+//
+// The third reading begins after both others, and it decides. The member has ended if the record
+// says so, or if it is empty. It is open if the record is of the bundle and does not say so: the
+// record is emptied in the step that removes the bundle. There remains the case that there is no
+// record. Then no member had ended, or all of them have ended since the second reading:
+//
+//   - with an empty record, which would stand for record.MinRetention, or
+//   - in one step without any record. The outcome at q.<task> would stand for as long.
+//
+// From the beginning of the second reading to the end of the third one it takes no longer than
+// keepSeen and two readings, record.ReadWithin each. The bundle may be that of a server that lags,
+// by recordLag at most, and a record may leave a second early. All of that is less than
+// record.MinRetention. So the member is open, or the outcome was deleted. A client that deletes it
+// forgets the bundle. Another client may be told for keepSeen that the task is open.
+const (
+	keepSeen = record.MinRetention / 2
+	mostSeen = 8 * record.MaxBundle
+)
+
+// sightings are the bundles that a client has seen, and its readings that are under way.
+type sightings struct {
+	mu       sync.Mutex
+	bundles  *bundles.Seen[*standing]
+	readings singleflight.Group
+}
+
+// standing is a bundle that was read.
+type standing struct {
+	natskv.Entry
+	name    string
+	first   int // index of its first member
+	members []record.Member
+	fault   error // why the members cannot be read
+}
+
+// memberTakes bounds what a decoded member takes beside its text, in bytes.
+const memberTakes = 128
+
+func (b *standing) size() int { return len(b.Value) + memberTakes*(1+len(b.members)) }
+
+// standing is the first bundle of a block that stands, from a revision on; nil if there is none.
+func (c *Client) standing(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
+	l.seen.mu.Lock()
+	b, ok := l.seen.bundles.First(block, from, time.Now())
+	l.seen.mu.Unlock()
+	if ok {
+		return b, nil
+	}
+	key := fmt.Sprint(record.BundleKey, block, ".", from)
+	return together(ctx, &l.seen, key, func(ctx context.Context) (*standing, error) {
+		return c.readStanding(ctx, l, block, from)
+	}, func(b *standing) bool { return b != nil })
+}
+
+func (c *Client) readStanding(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
+	for next := from; ; {
+		began := time.Now()
+		e, err := c.nextRecord(ctx, l, record.BundleKey+block+".*", next)
+		if err != nil || e.Revision == 0 {
+			return nil, err
+		}
+		next = e.Revision + 1
+		name := e.Key[len(record.BundleKey):]
+		_, first, ok := bundles.Split(name)
+		if e.Marker || len(e.Value) == 0 || !ok {
+			continue // its members have all ended
+		}
+		b := &standing{Entry: e, name: name, first: first}
+		b.members, b.fault = record.DecodeBundle(name, e.Header, e.Value)
+		l.seen.mu.Lock()
+		defer l.seen.mu.Unlock()
+		l.seen.bundles.Stood(block, from, b, b.size(), began)
+		return b, nil
+	}
+}
+
+// forget has the bundles of the block of an id read again.
+func (s *sightings) forget(id string) {
+	block, _, _ := bundles.Split(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bundles.Forget(block)
+}
+
+// together reads once for the callers that want the same at the same time. A caller takes what was
+// read for another one that came before it if that is enough. Else it takes only a reading that
+// began after it came.
+func together[T any](ctx context.Context, s *sightings, key string, read func(context.Context) (T, error),
+	enough func(T) bool,
+) (v T, err error) {
+	for range 2 { // the second reading begins after the first one has ended
+		mine := false
+		answered := s.readings.DoChan(key, func() (any, error) {
+			mine = true
+			return read(context.WithoutCancel(ctx))
+		})
+		select {
+		case r := <-answered:
+			v, _ = r.Val.(T)
+			if err = r.Err; mine || err == nil && enough(v) {
+				return v, err
+			}
+		case <-ctx.Done():
+			return v, ctx.Err()
+		}
+	}
+	return v, err
+}
