@@ -1,9 +1,12 @@
 package assign_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,4 +99,77 @@ func TestMembersAreFoundAndCancelled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyWaitForOneBundle: as long as they wait, after their connection was lost, and when all are
+// cancelled, their client reads the bundle a few times, and not once for each.
+func TestManyWaitForOneBundle(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
+		leader(t, a)
+		link := s.Link()
+		c, err := assign.NewClient(natstest.Connect(t, s, append(link.Options(), noReports...)...),
+			assign.ClientConfig{Namespace: testNS})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		const members = 300
+		ids := storeBundle(t, a.nc, "client.z", members, 10*time.Hour)
+		natstest.Eventually(t, "the scheduler has read them", time.Minute, func() (bool, string) {
+			n := len(listAll(t, c, assign.ListOptions{}))
+			return n == members, fmt.Sprint(n)
+		})
+		read := countBundleReadings(t, s)
+		var all sync.WaitGroup
+		errs := make([]error, members)
+		for i, id := range ids {
+			all.Go(func() { _, errs[i] = assign.Find(c, say, id).Wait(t.Context()) })
+		}
+		time.Sleep(2 * time.Minute) // virtual
+		if n := read(); n < 1 || n > 6 {
+			t.Errorf("%d readings by those that wait", n)
+		}
+		time.Sleep(time.Minute) // virtual: what is remembered is too old
+		read()
+		link.Reset()
+		time.Sleep(10 * time.Second) // virtual
+		if n := read(); n > 2 {
+			t.Errorf("%d readings after the connection was lost", n)
+		}
+		r, err := assign.CancelAll(t.Context(), c, assign.BulkOptions{})
+		if err != nil || r.Done != members {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if n := read(); n > 1 {
+			t.Errorf("%d readings to cancel all", n)
+		}
+		all.Wait()
+		for i, err := range errs {
+			if !errors.Is(err, assign.ErrTaskCancelled) {
+				t.Errorf("%s: %v", ids[i], err)
+			}
+		}
+	})
+}
+
+// countBundleReadings counts the readings of bundles by clients since the last count.
+func countBundleReadings(t *testing.T, s dialer) (count func() int64) {
+	t.Helper()
+	nc := natstest.Connect(t, s)
+	var n atomic.Int64
+	if _, err := nc.Subscribe("$JS.API.STREAM.MSG.GET.TASKS_"+testNS, func(m *nats.Msg) {
+		var ask struct {
+			Next string `json:"next_by_subj"`
+		}
+		if json.Unmarshal(m.Data, &ask) == nil && ask.Next != "" {
+			n.Add(1)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return func() int64 { return n.Swap(0) }
 }

@@ -264,16 +264,26 @@ func TestManyReadABundleOnce(t *testing.T) {
 	})
 }
 
+// TestABundleIsForgottenInTime: before an outcome of one of its members leaves.
+func TestABundleIsForgottenInTime(t *testing.T) {
+	const early = time.Second // a record may leave as much before its time
+	if keepSeen+2*record.ReadWithin+recordLag >= record.MinRetention-early {
+		t.Error("it is remembered for too long")
+	}
+}
+
 // TestAMemberThatIsDeleted: the client that has deleted it does not remember its bundle, and finds
-// no task under its id.
+// no task under its id. Any client may submit another task under that id.
 func TestAMemberThatIsDeleted(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
-		s := newShelf(t, srv)
+		s, other := newShelf(t, srv), newShelf(t, srv)
 		block := s.prefix + ".0"
 		id := bundles.ID(block, 0)
 		s.bundle(block, 0, 1)
-		if _, err := s.Get(t.Context(), id); err != nil {
-			t.Fatal(err)
+		for _, c := range []*shelf{s, other} {
+			if _, err := c.Get(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for i := range 2 { // both end in one step, with no record beside the bundle
 			s.succeeded(bundles.ID(block, i))
@@ -286,7 +296,7 @@ func TestAMemberThatIsDeleted(t *testing.T) {
 		if st, err := s.Get(t.Context(), id); !errors.Is(err, taskerr.ErrTaskNotFound) {
 			t.Errorf("%+v, %v", st, err)
 		}
-		h, err := s.Submit(t.Context(), &Submission{ID: id, Kind: "k", Header: policy}, nil)
+		h, err := other.Submit(t.Context(), &Submission{ID: id, Kind: "k", Header: policy}, nil)
 		if err != nil || h.Existing() {
 			t.Errorf("%+v, %v", h, err)
 		}

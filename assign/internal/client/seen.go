@@ -14,27 +14,30 @@ import (
 )
 
 // A client remembers the bundles that it has read for keepSeen, and keeps mostSeen bytes of them at
-// most: those who look for members of one bundle read it once.
+// most: callers that look for members of one bundle read it once.
 //
-// Who looks for a member reads in this order, or has the bundle from before the first reading.
+// A caller that looks for a member makes three readings. The second one may be from before the
+// first one, by keepSeen at most.
 //
 //  1. There is nothing at q.<task>.
 //  2. The bundle stands.
 //  3. The record beside it says which members have ended.
 //
 // The third reading begins after both others, and it decides. The member has ended if the record
-// says so, or if it is empty. It is open if the record is of the bundle and does not say so: the
-// record is emptied in the step that removes the bundle. There remains the case that there is no
-// record. Then no member had ended, or all of them have ended since the second reading:
+// says so, or if it is empty. It is open if the record is of this bundle and does not say so,
+// because the record is emptied in the step that removes the bundle. There remains the case that
+// there is no record of this bundle. Then no member has ended, or all of them have ended since the
+// second reading:
 //
 //   - with an empty record, which would stand for record.MinRetention, or
-//   - in one step without any record. The outcome at q.<task> would stand for as long.
+//   - in one step without any record. Then the outcome at q.<task> would stand for as long, if it
+//     was stored before the first reading. If not, the task was open at the first reading.
 //
 // From the beginning of the second reading to the end of the third one it takes no longer than
-// keepSeen and two readings, record.ReadWithin each. The bundle may be that of a server that lags,
-// by recordLag at most, and a record may leave a second early. All of that is less than
-// record.MinRetention. So the member is open, or the outcome was deleted. A client that deletes it
-// forgets the bundle. Another client may be told for keepSeen that the task is open.
+// keepSeen and two readings, record.ReadWithin each. The bundle may come from a server that lags,
+// by recordLag at most, and a record may leave a second early. All of that together is less than
+// record.MinRetention. So the task is open, or somebody has deleted its outcome. A client that
+// deletes an outcome forgets the bundle. Another client may say for keepSeen that the task is open.
 const (
 	keepSeen = record.MinRetention / 2
 	mostSeen = 8 * record.MaxBundle

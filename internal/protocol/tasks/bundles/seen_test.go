@@ -45,8 +45,8 @@ func TestABundleIsRememberedForAWhile(t *testing.T) {
 	}
 }
 
-// TestWhatIsRememberedIsBounded: in bytes, and by the time. What was seen last stays, if there is
-// room for it at all.
+// TestWhatIsRememberedIsBounded: in bytes, and by the time. The bundle that was seen last
+// stays, if there is room for it at all.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const keep, most = 10 * time.Second, 100
