@@ -260,7 +260,7 @@ func TestManyReadABundleOnce(t *testing.T) {
 		}
 		s.put(record.BundleKey+"c.a.2s", nil, nil)
 		s.put(record.EndedKey+"c.a.2s", nil, nil)
-		look("a bundle is removed", func(i int) bool { return i < 100 && i != 7 }, 4)
+		look("a bundle is removed", func(i int) bool { return i < 100 && i != 7 }, len(all))
 	})
 }
 

@@ -66,16 +66,22 @@ func (b *standing) size() int { return len(b.Value) + memberTakes*(1+len(b.membe
 
 // standing is the first bundle of a block that stands, from a revision on; nil if there is none.
 func (c *Client) standing(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
-	l.seen.mu.Lock()
-	b, ok := l.seen.bundles.First(block, from, time.Now())
-	l.seen.mu.Unlock()
-	if ok {
+	if b, ok := l.seen.first(block, from); ok {
 		return b, nil
 	}
 	key := fmt.Sprint(record.BundleKey, block, ".", from)
 	return together(ctx, &l.seen, key, func(ctx context.Context) (*standing, error) {
+		if b, ok := l.seen.first(block, from); ok { // it was read since
+			return b, nil
+		}
 		return c.readStanding(ctx, l, block, from)
 	}, func(b *standing) bool { return b != nil })
+}
+
+func (s *sightings) first(block string, from uint64) (*standing, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bundles.First(block, from, time.Now())
 }
 
 func (c *Client) readStanding(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
