@@ -81,7 +81,8 @@ func openedStream(nc *nats.Conn, at place, info *streamAnswer, on uint64,
 	if faults = append(faults, unfit(&info.StreamInfo)...); len(faults) > 0 {
 		return nil, &UnfitError{Stream: at.stream, Faults: faults}
 	}
-	s := &Stream{nc: nc, at: at, identity: info.identity(), read: on, replicas: info.Config.Replicas,
+	s := &Stream{
+		nc: nc, at: at, identity: info.identity(), read: on, replicas: info.Config.Replicas,
 		bounded: info.Config.MaxBytes > 0 || info.Config.MaxMsgs > 0,
 	}
 	s.at.domain = s.identity.Domain
