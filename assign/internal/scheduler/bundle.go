@@ -51,7 +51,7 @@ func (a *applier) applyEnded(e *natskv.Entry, name string) {
 // bundleRecords are the records to be stored in one step with the outcomes of members of a bundle.
 func bundleRecords(r bundles.Record) []natskv.Write {
 	if r.Whole {
-		// its client may send it again, and is refused for as long as the outcome of a task is kept
+		// its client may send it again, and is refused for as long as a success is kept
 		ops := []natskv.Write{{Key: record.BundleKey + r.Name, TTL: max(r.Stays, record.BundleRetention)}}
 		if r.Told {
 			ops = append(ops, emptied(record.EndedKey+r.Name))

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
@@ -236,5 +237,16 @@ func TestABundleIsReadOnceForManyFrames(t *testing.T) {
 	}
 	if _, kept := d.bundles.input("c.0.3", 7); kept || len(d.bundles) != keptBundles {
 		t.Errorf("%d bundles are kept, the first one: %t", len(d.bundles), kept)
+	}
+}
+
+// TestALaterRecordBesideABundleFences: a scheduler that cannot read which members have ended would
+// run them again.
+func TestALaterRecordBesideABundleFences(t *testing.T) {
+	var fenced error
+	a := &applier{fence: func(err error) { fenced = err }}
+	a.applyEnded(&natskv.Entry{Key: "e.c.0.0", Value: []byte(`{"v":2,"of":7}`)}, "c.0.0")
+	if !errors.Is(fenced, taskerr.ErrFenced) || !errors.Is(fenced, record.ErrRecord) {
+		t.Errorf("%v", fenced)
 	}
 }

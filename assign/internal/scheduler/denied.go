@@ -33,6 +33,8 @@ func (n *denials) handle(d *natskv.PermissionError) {
 		strings.HasPrefix(key, record.TickKey), strings.HasPrefix(key, record.TallyKey),
 		strings.HasPrefix(key, record.QueueKey+record.TickPrefix):
 		n.fail(taskerr.Permission(d))
+	case strings.HasPrefix(key, record.BundleKey): // by a client of this process, which has other ways, or by us
+		n.emit(event.Fault{Meta: n.host.Meta(), Doing: "store or remove a bundle", Err: taskerr.Permission(d), Attempts: 1})
 	case n.work.Sends(d.Subject), n.talk.Sends(d.Subject):
 		n.emit(event.Fault{Meta: n.host.Meta(), Doing: "send to " + d.Subject, Err: taskerr.Permission(d), Attempts: 1})
 	}

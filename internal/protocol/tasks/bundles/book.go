@@ -33,7 +33,7 @@ type Record struct {
 	Ended Set
 	Whole bool // all have ended: the bundle is removed
 	Told  bool // there is a record of those that had ended before
-	// Stays is how long it is to be known that the bundle was there: as long as the outcome of one of
+	// Stays is how long it is to be known that the bundle was there: as long as the success of one of
 	// its members is kept.
 	Stays time.Duration
 }
@@ -70,7 +70,7 @@ func (b *Book) Of(id string, revision uint64) (Member, bool) {
 	return Member{revision, place}, ok
 }
 
-// Kept takes down for how long the outcome of a member will be kept.
+// Kept takes down for how long the success of a member would be kept.
 func (b *Book) Kept(m Member, retention time.Duration) {
 	if x := b.at[m.Revision]; x != nil {
 		x.stays = max(x.stays, retention)
