@@ -123,7 +123,7 @@ func taskChild(url, name string, d *diary) error {
 	if err := e.Start(context.Background()); err != nil {
 		return err
 	}
-	return runChild(ctx, s, nc)
+	return runChild(ctx, s, nc, d)
 }
 
 // carryOut does what an order says about its length, its checkpoints, which count on from what the
@@ -155,10 +155,11 @@ func (d *diary) carryOut(ctx context.Context, t *assign.Task[tasks.Order], saved
 var errOrdered = errors.New("it fails as it was ordered to")
 
 // runChild takes part until it is told to end.
-func runChild(ctx context.Context, s *election.Session, nc *nats.Conn) error {
+func runChild(ctx context.Context, s *election.Session, nc *nats.Conn, d *diary) error {
 	if err := s.Open(ctx, nc); err != nil {
 		return err
 	}
+	d.line("opened %d", bridge.Number(s))
 	<-ctx.Done()
 	within, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

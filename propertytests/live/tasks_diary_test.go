@@ -53,6 +53,9 @@ func readDiary(t *testing.T, a *tasks.Arena, s *taskStart) (p pages) {
 		word, rest, _ := strings.Cut(text, " ")
 		n, want := 0, 0
 		switch word {
+		case "opened":
+			want = 1
+			n, _ = fmt.Sscan(rest, &session)
 		case "begin":
 			want = 6
 			if n, _ = fmt.Sscan(rest, &r.Task, &r.Epoch, &r.N, &r.Session, &r.Saved, &nanos); n == want {
@@ -116,6 +119,18 @@ func (c *taskChildren) underWay(name string) {
 		text := c.running[name].diary(c.t)
 		return strings.Contains(text, "\nsaved "+longName), text
 	})
+}
+
+// opened waits until each process that runs has opened its session. One that is told to end before
+// has nothing to close, and may not have come to where it takes the signal.
+func (c *taskChildren) opened() {
+	c.t.Helper()
+	for name, s := range c.running {
+		natstest.Eventually(c.t, name+" has opened its session", patience, func() (ok bool, seen string) {
+			text := "\n" + s.diary(c.t)
+			return strings.Contains(text, "\nopened "), text
+		})
+	}
 }
 
 // resumed waits until an attempt has begun with a checkpoint. That may take a while: the tasks that

@@ -194,6 +194,7 @@ func (c *taskChildren) end(a *tasks.Arena) {
 		c.t.Fatal(err)
 	}
 	a.Settled(patience)
+	c.opened()
 	for _, s := range c.running {
 		signalTo(c.t, s.cmd, syscall.SIGTERM)
 	}
