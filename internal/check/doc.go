@@ -16,11 +16,12 @@
 //   - The run ends at the first stage that fails, with status 1, and what that stage wrote is the
 //     last that is shown. The summary then has the stages that were run.
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
-//   - The test stage is go test ./..., which leaves nothing out where CI is set. The play stage
-//     adds drawn schedules and storms.
+//   - The test stage is go test ./... With CI set it plays long tests too: the third that the hash
+//     of the commit draws, and those in files that changed lately. With THOROUGH=all it plays all
+//     of them. The play stage adds drawn schedules and storms.
 //   - Nested modules are vetted like this one, and those of the examples are tested.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a
-//     commit plays a third, which its hash draws, and those of files that changed lately. Of small
+//     commit plays the third that its hash draws, and those of files that changed lately. Of small
 //     packages it draws all tests or none, and tests that have the name of a drawn one.
 package main

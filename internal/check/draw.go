@@ -2,19 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-)
+	"sync"
 
-// oneOf is of how many tests the race stage plays one with a commit.
-const oneOf = 3
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
+)
 
 // few is how many tests a package needs to be drawn test by test. A smaller one is drawn as a
 // whole, unless it is among the longest: to build it takes longer than to run its tests.
@@ -27,34 +27,90 @@ const recent = 3
 // and those in files that changed lately. Tests with the same name are played or left out together,
 // in whichever package they are.
 func leftOut(packages []pkg, seed string, lately []string) (names []string, err error) {
-	keep := map[string]bool{}
-	for _, p := range packages {
-		byFile, all := map[string][]string{}, 0
-		for _, file := range p.tests() {
-			path := filepath.Join(p.Dir, file)
-			if byFile[path], err = testsIn(path); err != nil {
-				return nil, err
-			}
-			all += len(byFile[path])
-		}
-		whole := all < few && place(p.ImportPath) == len(longest)
-		for path, tests := range byFile {
-			for _, name := range tests {
-				is := drawn(seed, name)
-				if whole {
-					is = drawn(seed, p.ImportPath)
-				}
-				keep[name] = keep[name] || is || slices.Contains(lately, path)
-			}
-		}
-	}
-	for name, is := range keep {
+	all, err := played(packages, seed, lately)
+	for name, is := range all {
 		if !is {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, err
+}
+
+// played says of each test of packages whether a commit plays it.
+func played(packages []pkg, seed string, lately []string) (all map[string]bool, err error) {
+	all = map[string]bool{}
+	for _, p := range packages {
+		byFile, n := map[string][]string{}, 0
+		for _, file := range p.tests() {
+			path := filepath.Join(p.Dir, file)
+			if byFile[path], err = testsIn(path); err != nil {
+				return nil, err
+			}
+			n += len(byFile[path])
+		}
+		whole := n < few && place(p.ImportPath) == len(longest)
+		for path, tests := range byFile {
+			for _, name := range tests {
+				is := draw.Draws(seed, name)
+				if whole {
+					is = draw.Draws(seed, p.ImportPath)
+				}
+				all[name] = all[name] || is || slices.Contains(lately, path)
+			}
+		}
+	}
+	return all, nil
+}
+
+// long is the package by which tests say that they are long.
+const long = module + "/internal/natstest/thorough"
+
+// longOnes is an environment that tells the tests which of the long ones the commit draws: all that
+// the race stage draws, so that no stage plays others than the one before. With THOROUGH=all
+// nothing is said, so all are played. So they are outside a repository.
+func longOnes(ctx context.Context) (env []string, err error) {
+	if os.Getenv(draw.Key) == draw.All {
+		return nil, nil
+	}
+	lately, err := changed(ctx, ".", recent)
+	if err != nil {
+		return []string{draw.Key + "=" + draw.All}, nil // nobody knows what has changed
+	}
+	packages, err := list(ctx, ".", "")
+	if err != nil {
+		return nil, err
+	}
+	seed := commit(ctx)
+	names, err := undrawn(packages, seed, lately)
+	return []string{draw.Key + "=" + draw.Value(seed, names)}, err
+}
+
+// undrawn are the tests in packages with long ones that a commit plays although its hash does not
+// draw their names: their file has changed lately, or it draws their package.
+func undrawn(packages []pkg, seed string, lately []string) (names []string, err error) {
+	all, err := played(packages, seed, lately)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range packages {
+		if !slices.Contains(p.TestImports, long) && !slices.Contains(p.XTestImports, long) {
+			continue
+		}
+		for _, file := range p.tests() {
+			tests, err := testsIn(filepath.Join(p.Dir, file))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range tests {
+				if all[name] && !draw.Draws(seed, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // playsAny reports whether a package has a test that is not among those left out.
@@ -71,15 +127,14 @@ func playsAny(p pkg, skip []string) (bool, error) {
 	return false, nil
 }
 
-// drawn reports whether a seed draws a test. It is always the same for one seed, and with other
-// seeds each test has its turn.
-func drawn(seed, name string) bool {
-	sum := sha256.Sum256([]byte(seed + "\n" + name))
-	return sum[0]%oneOf == 0
-}
+// inFiles are the names of tests by their file, each of which is asked for several times.
+var inFiles sync.Map
 
-// testsIn are the names of the tests in a file.
+// testsIn are the names of the tests in a file. The process reads it once.
 func testsIn(path string) (names []string, err error) {
+	if names, is := inFiles.Load(path); is {
+		return names.([]string), nil
+	}
 	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -91,6 +146,7 @@ func testsIn(path string) (names []string, err error) {
 		}
 		names = append(names, d.Name.Name)
 	}
+	inFiles.Store(path, names)
 	return names, nil
 }
 

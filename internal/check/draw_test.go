@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
 // TestEachTestHasItsTurn: a seed draws about one in so many tests, always the same, and over some
@@ -39,7 +41,7 @@ func TestEachTestHasItsTurn(t *testing.T) {
 				turns[name]++
 			}
 		}
-		if n := len(left); n < len(all)*(oneOf-1)/oneOf-25 || n > len(all)*(oneOf-1)/oneOf+25 {
+		if n := len(left); n < len(all)*(draw.OneOf-1)/draw.OneOf-25 || n > len(all)*(draw.OneOf-1)/draw.OneOf+25 {
 			t.Errorf("seed %d leaves out %d of %d", seed, n, len(all))
 		}
 		if plays, err := playsAny(packages[0], left); err != nil || !plays {
@@ -50,7 +52,7 @@ func TestEachTestHasItsTurn(t *testing.T) {
 		t.Errorf("all are left out, and some are played, %v", err)
 	}
 	for _, name := range all[1:] {
-		if n := turns[name]; n < seeds/oneOf/2 {
+		if n := turns[name]; n < seeds/draw.OneOf/2 {
 			t.Errorf("%s is played with %d seeds of %d", name, n, seeds)
 		}
 	}
@@ -85,7 +87,7 @@ func TestSmallPackagesAreDrawnWhole(t *testing.T) {
 			}
 			turns[len(left)]++
 		}
-		if turns[0] == 0 || turns[3] == 0 || whole != (turns[1]+turns[2] == 0) || whole && turns[0] < seeds/oneOf/2 {
+		if turns[0] == 0 || turns[3] == 0 || whole != (turns[1]+turns[2] == 0) || whole && turns[0] < seeds/draw.OneOf/2 {
 			t.Errorf("%s: with how many seeds so many tests are left out: %v", name, turns)
 		}
 	}
@@ -154,5 +156,102 @@ func TestChangedTests(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("within %d commits %v, want %v", commits, got, want)
 		}
+	}
+}
+
+// TestLongTestsAreDrawnTogether: of the long tests, those are played of which the race stage plays
+// a commit's part, and with each seed a third and more of the others are left out. A test of a file
+// that changed lately is played. Nothing is said about packages without long tests.
+func TestLongTestsAreDrawnTogether(t *testing.T) {
+	dir := t.TempDir()
+	var all []string
+	for i := range few {
+		all = append(all, "TestMany"+strconv.Itoa(i))
+	}
+	for file, text := range map[string]string{
+		"small_test.go": "package a\nfunc TestA() {}\nfunc TestB() {}\n",
+		"new_test.go":   "package a\nfunc TestNew() {}\n",
+		"many_test.go":  "package a\nfunc " + strings.Join(all, "() {}\nfunc ") + "() {}\n",
+		"short_test.go": "package a\nfunc TestShort() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packages := []pkg{
+		{Dir: dir, ImportPath: module + "/small", TestGoFiles: []string{"small_test.go"}, TestImports: []string{long}},
+		{
+			Dir: dir, ImportPath: module + "/many", XTestGoFiles: []string{"many_test.go", "new_test.go"},
+			XTestImports: []string{long},
+		},
+		{Dir: dir, ImportPath: module + "/short", TestGoFiles: []string{"short_test.go"}},
+	}
+	lately := []string{filepath.Join(dir, "new_test.go")}
+	const seeds = 100
+	turns := map[string]int{}
+	for seed := range seeds {
+		seed := strconv.Itoa(seed)
+		names, err := undrawn(packages, seed, lately)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := leftOut(packages, seed, lately)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := draw.Value(seed, names)
+		for _, name := range append(all[:len(all):len(all)], "TestA", "TestB", "TestNew") {
+			if plays := draw.Plays(value, name); plays {
+				turns[name]++
+			} else if !slices.Contains(left, name) {
+				t.Errorf("seed %s: the race stage plays %s, which tests take for left out", seed, name)
+			}
+		}
+		if slices.Contains(names, "TestShort") {
+			t.Errorf("seed %s names a test of a package without long ones", seed)
+		}
+	}
+	for _, name := range append(all[:len(all):len(all)], "TestA", "TestB") {
+		if n := turns[name]; n < seeds/draw.OneOf/2 || n > seeds*4/5 {
+			t.Errorf("%s is played with %d seeds of %d", name, n, seeds)
+		}
+	}
+	if turns["TestNew"] != seeds {
+		t.Errorf("the test of a file that changed lately is played with %d seeds of %d", turns["TestNew"], seeds)
+	}
+}
+
+// TestWhoIsToldOfTheDraw: the stages that run tests are told the same, or with THOROUGH=all
+// nothing. A race stage that plays all tests is told nothing.
+func TestWhoIsToldOfTheDraw(t *testing.T) {
+	t.Chdir("../..")
+	t.Setenv("RACE", "")
+	for _, value := range []string{"", draw.All} {
+		t.Setenv(draw.Key, value)
+		some, err := named([]string{"test", "race"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told [][]string
+		for _, s := range some {
+			steps, err := s.steps(t.Context())
+			if err != nil || len(steps) == 0 {
+				t.Fatalf("%v, %v", steps, err)
+			}
+			told = append(told, steps[0].env)
+		}
+		if !slices.Equal(told[0], told[1]) || (len(told[0]) == 0) != (value == draw.All) {
+			t.Errorf("%s=%s: told is %v", draw.Key, value, told)
+		}
+		for _, word := range told[0] {
+			if !strings.HasPrefix(word, draw.Key+"="+commit(t.Context())) && word != draw.Key+"="+draw.All {
+				t.Errorf("told is %s", word)
+			}
+		}
+	}
+	t.Setenv(draw.Key, "")
+	t.Setenv("RACE", "all")
+	if steps, err := races(t.Context()); err != nil || len(steps) == 0 || len(steps[0].env) > 0 {
+		t.Errorf("the race stage of all tests: %v, %v", steps, err)
 	}
 }

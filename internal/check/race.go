@@ -34,7 +34,7 @@ func races(ctx context.Context) ([]step, error) {
 		return nil, nil
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
-	skip := unracedTests
+	skip, env := unracedTests, []string(nil)
 	packages = slices.DeleteFunc(packages, func(p pkg) bool { return !slices.Contains(names, p.ImportPath) })
 	if os.Getenv("RACE") != "all" {
 		lately, err := changed(ctx, ".", recent)
@@ -46,6 +46,9 @@ func races(ctx context.Context) ([]step, error) {
 			return nil, err
 		}
 		skip = slices.Concat(skip, others)
+		if env, err = longOnes(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for _, p := range packages {
 		if plays, err := playsAny(p, skip); err != nil {
@@ -55,7 +58,7 @@ func races(ctx context.Context) ([]step, error) {
 		}
 	}
 	return []step{
-		{line: test + "-race -short -skip ^(" + strings.Join(skip, "|") + ")$ " + strings.Join(names, " ")},
+		{line: test + "-race -short -skip ^(" + strings.Join(skip, "|") + ")$ " + strings.Join(names, " "), env: env},
 		{line: test + "-race -run ^TestElection$ ./propertytests/model/electionsim -args -sim.schedules 60"},
 	}, nil
 }

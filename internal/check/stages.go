@@ -52,7 +52,7 @@ var stages = []stage{
 	one("format", always(step{line: tool + "gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
 	one("vet", vets, "format"),
 	one("tidy", always(step{line: "go mod tidy -diff"}), "vet"),
-	one("test", always(step{line: test + "./" + strings.Join(longest, " ./") + " ./..."}), "tidy"),
+	one("test", tests, "tidy"),
 	// The property tests are shorter under the race detector by themselves.
 	one("race", races, "test"),
 	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
@@ -84,6 +84,12 @@ func one(name string, steps func(context.Context) ([]step, error), after ...stri
 // always is for a stage whose commands are the same wherever it runs.
 func always(steps ...step) func(context.Context) ([]step, error) {
 	return func(context.Context) ([]step, error) { return steps, nil }
+}
+
+// tests plays all tests, but of the long ones those that the commit draws.
+func tests(ctx context.Context) ([]step, error) {
+	env, err := longOnes(ctx)
+	return []step{{line: test + "./" + strings.Join(longest, " ./") + " ./...", env: env}}, err
 }
 
 // mutants plants a few bugs, which must be found. The commit chooses them, and they run side by
