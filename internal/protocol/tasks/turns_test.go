@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // tenants are tasks <tenant>.<n> of a kind, of one worker.
@@ -109,7 +111,11 @@ func (x *tenants) went(id string) {
 // TestTenantsTakeTurns: with n tenants waiting the first task of each goes within 2n tasks of the
 // kind, whatever the others have waiting, of whatever class, and whatever comes meanwhile.
 func TestTenantsTakeTurns(t *testing.T) {
-	for seed := range uint64(200) {
+	seeds := uint64(60)
+	if thorough.Asked() {
+		seeds = 200
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		newTenants(t, 1+r.IntN(4)).takeTurns(seed, r, func() (Policy, Keys) { return randomPolicy(r), Keys{} })
 	}
@@ -118,7 +124,11 @@ func TestTenantsTakeTurns(t *testing.T) {
 // TestTenantsTakeTurnsBehindALimitKey: likewise where all of them have one limit key. Where there
 // are several, those within 2n tasks are the ones of a key that the tenant has too.
 func TestTenantsTakeTurnsBehindALimitKey(t *testing.T) {
-	for seed := range uint64(400) {
+	seeds := uint64(100)
+	if thorough.Asked() {
+		seeds = 400
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		limits := []string{"l"}
 		if seed%2 == 1 {
@@ -175,7 +185,11 @@ func (x *tenants) takeTurns(seed uint64, r *rand.Rand, task func() (Policy, Keys
 // TestTenantsTakeTurnsByShares: likewise, with n the shares of the tenants that wait, also behind
 // limit keys, and while an operator changes them.
 func TestTenantsTakeTurnsByShares(t *testing.T) {
-	for seed := range uint64(400) {
+	seeds := uint64(100)
+	if thorough.Asked() {
+		seeds = 400
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		x := newTenants(t, 1+r.IntN(4))
 		draw := func() map[string]int {

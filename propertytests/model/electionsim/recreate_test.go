@@ -4,6 +4,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestBucketMadeAgain: every schedule has its bucket deleted and recreated, some of them twice, at
@@ -11,7 +13,11 @@ import (
 // everything that makes it hard has happened.
 func TestBucketMadeAgain(t *testing.T) {
 	var total Counts
-	for seed := range uint64(200) {
+	schedules := uint64(100)
+	if thorough.Asked() {
+		schedules = 200
+	}
+	for seed := range schedules {
 		p := wild(seed)
 		at := []time.Duration{600 * time.Millisecond, 1500 * time.Millisecond, 7 * time.Second, 20 * time.Second}[seed%4]
 		gap := []time.Duration{0, 200 * time.Millisecond, 2 * time.Second}[seed%3]
@@ -58,7 +64,11 @@ func (c Counts) recreation() (often, seldom map[string]int) {
 // opened shows them.
 func TestStrayClaim(t *testing.T) {
 	stray := 0
-	for seed := range uint64(1000) {
+	schedules := uint64(300)
+	if thorough.Asked() {
+		schedules = 1000
+	}
+	for seed := range schedules {
 		w := newWorld(&Plan{Seed: seed, Roles: 3, Noise: Noise{Slow: 50, LostReply: 20, Late: 10}})
 		for i, name := range []string{"a", "b"} {
 			w.newProcess(i, name, &MemberPlan{TTL: 3 * time.Second, Priorities: []int{0, 0, 0}}).start()

@@ -119,7 +119,11 @@ func (c Counts) mustCover(t *testing.T) {
 // it.
 func TestLostReplies(t *testing.T) {
 	var total Counts
-	for seed := range uint64(200) {
+	schedules := uint64(100)
+	if thorough.Asked() {
+		schedules = 200
+	}
+	for seed := range schedules {
 		p := wild(seed)
 		p.Faults, p.Noise = nil, Noise{LostReply: 200, SlowWatch: 300}
 		for i := range p.Members {

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // none is for worlds in which no fault comes by itself: the first one may come at any time within
@@ -14,12 +16,16 @@ var everyEffect = flag.Bool("tasksim.every", false, "crash after every effect wi
 
 // TestCrashAtEveryEffect lets the process of the scheduler crash after each of its effects in turn,
 // in a world without other faults, with groups and tasks that wait for others: whatever was
-// written, sent or answered before it, the next scheduler continues from there. It is a sixth of
-// the effects of a scheduler whose writes go one by one, and another sixth of one whose writes
-// gather for batches; with -tasksim.every, as in CI, all of both.
+// written, sent or answered before it, the next scheduler continues from there. It is a twelfth of
+// the effects of a scheduler whose writes go one by one, and another twelfth of one whose writes
+// gather for batches; with CI set a sixth of each, and with -tasksim.every, as CI plays it, too,
+// all of both.
 func TestCrashAtEveryEffect(t *testing.T) {
 	t.Parallel()
-	step := 6
+	step := 12
+	if thorough.Asked() {
+		step = 6
+	}
 	if testing.Short() {
 		step = 10
 	}
@@ -59,11 +65,15 @@ func TestCrashAtEveryEffect(t *testing.T) {
 // meanwhile. All others end as they would without them.
 func TestPoison(t *testing.T) {
 	t.Parallel()
+	seeds := uint64(10)
+	if thorough.Asked() {
+		seeds = 40
+	}
 	var sum Counts
 	for _, of := range []struct{ slots, tasks, poisons, parted int }{{2, 4, 1, 1}, {8, 24, 1, 3}, {8, 24, 2, 12}} {
 		for _, processes := range []int{1, 2, 3} {
 			for _, rest := range []time.Duration{0, 2 * time.Second} {
-				for seed := range uint64(40) {
+				for seed := range seeds {
 					c, err := Run(Scenario{
 						Seed: seed, Processes: processes, Candidates: processes, Slots: of.slots, Tasks: of.tasks,
 						Lease: time.Second, Delay: 5 * time.Millisecond, Lag: 30 * time.Millisecond,
@@ -92,7 +102,7 @@ func TestPoison(t *testing.T) {
 		}
 	}
 	t.Logf("%d crashes, %d dead tasks", sum.Crashes, sum.Buried) // the others were cancelled, or have expired
-	if sum.Buried < 3*2*40 {
+	if sum.Buried < 3*2*int(seeds) {
 		t.Error("that proves nothing")
 	}
 }
@@ -101,9 +111,13 @@ func TestPoison(t *testing.T) {
 // attempt counts as lost with its worker, also not one that a careful scheduler was about to begin.
 func TestNobodyPaysForPeace(t *testing.T) {
 	t.Parallel()
+	seeds := uint64(20)
+	if thorough.Asked() {
+		seeds = 60
+	}
 	rests, notes := 0, 0
 	for _, processes := range []int{1, 2, 4} {
-		for seed := range uint64(60) {
+		for seed := range seeds {
 			c, err := Run(Scenario{
 				Seed: seed, Processes: processes, Candidates: processes, Slots: 2, Tasks: 60, Lease: time.Second,
 				Delay: 5 * time.Millisecond, Lag: 30 * time.Millisecond, ReadLag: 30 * time.Millisecond, Faults: none,

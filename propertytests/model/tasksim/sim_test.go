@@ -9,9 +9,23 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-var schedules = flag.Int("tasksim.schedules", 150, "how many schedules are played of each sort")
+var schedules = flag.Int("tasksim.schedules", asked(),
+	"how many schedules are played of each sort; if nobody says how many, more of those that are drawn for shrinking")
+
+// usual is how many schedules of each sort are played where nothing is left out.
+const usual = 150
+
+// asked is how many are played unless somebody says how many.
+func asked() int {
+	if thorough.Asked() {
+		return usual
+	}
+	return usual / 3
+}
 
 var trace = flag.String("tasksim.trace", "",
 	"a task whose story is printed, for a run with -rapid.seed or -rapid.failfile")
@@ -87,9 +101,13 @@ func TestTasks(t *testing.T) {
 		checks = "5" // of which rapid plays a fifth then
 	}
 	_ = flag.Set("rapid.checks", checks)
+	all := *schedules
+	if all == asked() {
+		all = usual // these alone bring everything that the rules are about
+	}
 	var sum Counts
-	for i := 0; i < *schedules; i += 50 {
-		n := min(50, *schedules-i)
+	for i := 0; i < all; i += 50 {
+		n := min(50, all-i)
 		for range n {
 			rapid.Check(t, func(rt *rapid.T) {
 				s := draw(rt)
@@ -105,8 +123,8 @@ func TestTasks(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d schedules: %+v", *schedules, sum)
-	sum.mustCover(t, *schedules)
+	t.Logf("%d schedules: %+v", all, sum)
+	sum.mustCover(t, all)
 }
 
 // enough is how many schedules are expected to bring everything that mustCover asks for. The rarest
