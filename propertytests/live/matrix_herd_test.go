@@ -12,6 +12,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -20,6 +21,7 @@ import (
 // handful.
 func TestThunderingHerd(t *testing.T) {
 	crowded(t)
+	thorough.Only(t, "it has a hundred followers")
 	inArena(t, func(t *testing.T, a *elections.Arena) {
 		all := crowd(a, 101)
 		var tried atomic.Int64 // refused ones included: every publish passes here

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -33,7 +34,11 @@ func TestGCOrCPUPressure(t *testing.T) {
 			runtime.GC()
 		}
 	})
-	for range 3 {
+	rounds := 2
+	if thorough.Asked() {
+		rounds = 3
+	}
+	for range rounds {
 		leader := a.AwaitLeader(role, patience)
 		leader.Link.Cut()
 		a.Await("another leads", role, patience, func() bool { l := a.Leader(role); return l != nil && l != leader })

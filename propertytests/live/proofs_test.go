@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/fencing"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
@@ -27,6 +28,7 @@ import (
 // fencing.Publish is. A write that uses fencing.Condition alone is refused with 10164 at times, and
 // with nothing else.
 func TestProofsOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it keeps three servers busy")
 	const callers, writers, length = 20, 2, time.Second
 	c := natstest.Cluster(t)
 	var beats atomic.Int64

@@ -48,8 +48,8 @@ func lossPlans(i int) (plans []lossPlan) {
 		return []lossPlan{{1, 1}}
 	}
 	apart := 9
-	if *thirds == "1" && !thorough.Asked() { // half of a third
-		apart = 18
+	if *thirds == "1" && !thorough.Asked() { // a third of a third
+		apart = 27
 	}
 	for third := range 3 {
 		if strings.Contains(*thirds, strconv.Itoa(third+1)) {
@@ -63,8 +63,8 @@ func lossPlans(i int) (plans []lossPlan) {
 // stream, for each n: before the write is sent, when it is stored and not acknowledged, or with all
 // that it sends being held, to be let go when its successor has done the work. Then the same with
 // its successor. Each n has one of these moments, in turn, and with -live.every all of them. Of
-// each six writes one has its turn, with CI set two, and with -live.thirds others. A scenario with
-// every kind of write ends as it must.
+// each nine writes one has its turn, with CI set three, and with -live.thirds others. A scenario
+// with every kind of write ends as it must.
 func TestTasksSchedulerLostAtEveryWrite(t *testing.T) {
 	for _, successor := range []bool{false, true} {
 		families := map[string]bool{}
