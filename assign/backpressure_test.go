@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // pressure is what workers see that are slower than what comes.
@@ -57,6 +58,7 @@ func (p *pressure) started() int {
 // finish what they have, and begin nothing.
 func TestBackpressure(t *testing.T) {
 	costly(t)
+	thorough.Only(t, "it submits more than is run for a while")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const (
 			perPhase, perWorker = 400, 4

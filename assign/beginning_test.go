@@ -8,13 +8,18 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestConnectionFailsAtTheBeginningOfATerm: a new scheduler whose connection breaks continues when
 // there is another one, whatever it was waiting for. Its session lives through it, so nobody else
 // takes over.
 func TestConnectionFailsAtTheBeginningOfATerm(t *testing.T) {
-	for after := time.Duration(0); after <= 600*time.Millisecond; after += 50 * time.Millisecond {
+	step := 100 * time.Millisecond
+	if thorough.Asked() {
+		step /= 2
+	}
+	for after := time.Duration(0); after <= 600*time.Millisecond; after += step {
 		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 			r := newRoll()
 			k := assign.NewKind[time.Duration, string]("plain")

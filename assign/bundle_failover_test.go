@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestSchedulerLostAmongBundles: the scheduler is lost while tasks are stored in bundles, and run.
@@ -24,6 +25,7 @@ func TestSchedulerLostAmongBundles(t *testing.T) {
 
 // TestSchedulerLostAmongBundlesOnThreeReplicas: the same on a replicated stream.
 func TestSchedulerLostAmongBundlesOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	loseAmongBundles(t, natstest.Tenant(t), replicated)
 }

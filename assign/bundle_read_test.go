@@ -48,7 +48,7 @@ func storeBundle(t *testing.T, nc *nats.Conn, block string, members int, delay t
 // a bulk operation. One that has ended is what its outcome says, though its bundle stands.
 func TestMembersAreFoundAndCancelled(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
+		a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) }, slowly)
 		leader(t, a)
 		c, ctx := New(t, s), t.Context()
 		const members = 40
@@ -92,7 +92,7 @@ func TestMembersAreFoundAndCancelled(t *testing.T) {
 				t.Errorf("%+v, %v", st, err)
 			}
 		}
-		time.Sleep(2 * time.Hour) // virtual: longer than what is left of a bundle stays
+		time.Sleep(taskrecord.BundleRetention + 10*time.Minute) // virtual: longer than what is left of a bundle stays
 		for _, family := range []string{taskrecord.BundleKey, taskrecord.EndedKey, taskrecord.CancelKey} {
 			if left := records(t, a.nc, family+">"); len(left) > 0 {
 				t.Errorf("left: %v", left)
@@ -114,7 +114,7 @@ func TestManyWaitForOneBundle(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		const members = 300
+		const members = 100
 		ids := storeBundle(t, a.nc, "client.z", members, 10*time.Hour)
 		natstest.Eventually(t, "the scheduler has read them", time.Minute, func() (bool, string) {
 			n := len(listAll(t, c, assign.ListOptions{}))

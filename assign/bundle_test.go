@@ -138,7 +138,7 @@ func manySubmit(ctx context.Context, c *assign.Client, n int, opts func(i int) [
 
 // TestSubmissionsGoInBundles: on a store that syncs each write, and on no other one.
 func TestSubmissionsGoInBundles(t *testing.T) {
-	const tasks = 4000
+	const tasks = 1500
 	for _, synced := range []bool{true, false} {
 		t.Run(fmt.Sprint(synced), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -215,7 +215,7 @@ func TestLostBundles(t *testing.T) {
 				var all sync.WaitGroup
 				var over atomic.Bool
 				all.Go(func() {
-					ids, errs = manySubmit(t.Context(), c, 10_000, unnamed)
+					ids, errs = manySubmit(t.Context(), c, 4_000, unnamed)
 					over.Store(true)
 				})
 				for range 3 {
@@ -252,7 +252,7 @@ func TestABundleIsNotSentForEver(t *testing.T) {
 		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
 		slow.disk.MuteBelow(bundled, 1<<30)
 		began := time.Now()
-		_, errs := manySubmit(t.Context(), New(t, slow), 3000, unnamed)
+		_, errs := manySubmit(t.Context(), New(t, slow), 500, unnamed)
 		if took := time.Since(began); took < taskrecord.BundleRetention/2 {
 			t.Errorf("it is sent for %v", took)
 		}

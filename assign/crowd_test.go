@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestIdleWorkersTogether: workers that have nothing to do write fifty times a second together,
@@ -19,6 +20,7 @@ import (
 // 400 ms by itself, a hundred times a second.
 func TestIdleWorkersTogether(t *testing.T) {
 	costly(t)
+	thorough.Only(t, "it has 40 workers")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		const workers, seconds = 40, 20
 		often := func(s *election.SessionConfig, _ *assign.Config, _ *bool) { s.IdleFactor = 1 }

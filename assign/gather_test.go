@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // onDisk is a server whose store syncs each write to the stream of tasks.
@@ -85,7 +86,7 @@ func keyed(i int) []assign.SubmitOption {
 // TestWritesGather: on a store that syncs each write, submissions and outcomes go together; on one
 // that does not, none do.
 func TestWritesGather(t *testing.T) {
-	const tasks = 1000
+	const tasks = 500
 	for _, synced := range []bool{true, false} {
 		t.Run(fmt.Sprint(synced), func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -186,19 +187,19 @@ func TestBatchesWiden(t *testing.T) {
 // is told so, and all others are stored, once.
 func TestRefusedBatchOfSubmissions(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const tasks = 1000
+		const tasks = 500
 		ran := newTally()
 		leader(t, newNode(t, s, "a", doubling(t, "a", ran), slots(256)))
 		named := func(i int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID(fmt.Sprint("n-", i))} }
 		before := New(t, s)
-		for i := 100; i < tasks; i += 100 {
+		for i := 50; i < tasks; i += 50 {
 			if _, err := assign.Submit(t.Context(), before, double, i, named(i)...); err != nil {
 				t.Fatal(err)
 			}
 		}
 		slow := syncing(s)
-		if n := submitters(t, New(t, slow), tasks, named); n != tasks/100-1 {
-			t.Errorf("%d were there already, want %d", n, tasks/100-1)
+		if n := submitters(t, New(t, slow), tasks, named); n != tasks/50-1 {
+			t.Errorf("%d were there already, want %d", n, tasks/50-1)
 		}
 		if len(ran.of) != tasks || ran.max() != 1 {
 			t.Errorf("%d tasks ran, one of them %d times", len(ran.of), ran.max())
@@ -212,6 +213,7 @@ func TestRefusedBatchOfSubmissions(t *testing.T) {
 // TestLostAnswersOfBatches: the answers to batches are lost, and the connection with them. Each
 // task is stored and runs once.
 func TestLostAnswersOfBatches(t *testing.T) {
+	thorough.Only(t, "it runs thousands of tasks")
 	for _, of := range []string{"submissions", "submissions with keys", "outcomes"} {
 		t.Run(of, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -261,7 +263,7 @@ func TestLostAnswersOfBatches(t *testing.T) {
 // connection. Each outcome is stored once under each seal, and each task runs once.
 func TestBatchesWithoutAnAnswer(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
-		const tasks = 1000
+		const tasks = 500
 		ran := newTally()
 		forScheduler, forClient := syncing(s), syncing(s)
 		leader(t, newNode(t, forScheduler, "a", nil, handsOut))

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 var (
@@ -133,7 +134,7 @@ func TestGroupOutlivesSchedulersAndWorkers(t *testing.T) {
 			}
 			return nil
 		})
-		g, err := assign.SubmitGroup(ctx, c, "long", part, inputs(200), done, last)
+		g, err := assign.SubmitGroup(ctx, c, "long", part, inputs(60), done, last)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestGroupOutlivesSchedulersAndWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkGroup(t, out, 200)
+		checkGroup(t, out, 60)
 		if n := completions.Load(); n != 1 {
 			t.Errorf("the completion has run %d times", n)
 		}
@@ -170,6 +171,7 @@ func TestGroupOutlivesSchedulersAndWorkers(t *testing.T) {
 // TestGroupThatIsNeverClosed: its submitter has crashed, and it continues where it was interrupted,
 // or is given up after a day.
 func TestGroupThatIsNeverClosed(t *testing.T) {
+	thorough.Only(t, "it lasts for a day of virtual time")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		var completions atomic.Int32
 		a := newNode(t, s, "a", groupWork(t, &completions), slowly)

@@ -9,6 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestIdleWorkerTakesTheFirstFrame: an assignment ends the idleness of a session, whatever its idle
@@ -18,6 +19,10 @@ import (
 // nothing but the way to the worker and back.
 func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 	costly(t)
+	step := 4
+	if thorough.Asked() {
+		step = 1
+	}
 	for name, lag := range map[string]time.Duration{"on the spot": 0, "far away": 25 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
@@ -39,7 +44,7 @@ func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 					}
 					return time.Since(began)
 				}
-				for i := range 60 {
+				for i := 0; i < 60; i += step {
 					// virtual: it idles, and each time elsewhere between two beats
 					time.Sleep(4*time.Second + time.Duration(i)*37*time.Millisecond)
 					if took := task(i); took >= 400*time.Millisecond {

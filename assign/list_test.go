@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // listAll reads all pages and returns the tasks by id; no page may be too long, and no task come
@@ -135,6 +136,7 @@ func TestListThatCannotBe(t *testing.T) {
 // each page.
 func TestListIsBounded(t *testing.T) {
 	costly(t)
+	thorough.Only(t, "it submits thousands of tasks")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		c := New(t, s)
 		if _, err := assign.SubmitBatch(t.Context(), c, slow, make([]string, 9000)); err != nil {

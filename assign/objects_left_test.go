@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // objectBytes are the bytes that the object store keeps, and its keys.
@@ -130,6 +131,7 @@ func interrupted(t *testing.T, s *natsrun.Server, id string) {
 // TestASchedulerThatMayNotRemoveOutputs says so once, with the subject, if there are any. It works
 // on, and the store's time limit removes them.
 func TestASchedulerThatMayNotRemoveOutputs(t *testing.T) {
+	thorough.Only(t, "it lasts for hours of virtual time")
 	for denied, faults := range map[string][2]int{ // without outputs, and with some
 		"$JS.API.STREAM.INFO." + objectsStream: {0, 1},
 		"$KV." + objectsStream + ".>":          {0, 1},

@@ -12,12 +12,14 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestObjectStoreOnReplicasAnswersAtOnce: no matter which of its first users has opened it. Only
 // one has made it, and the others may find it before its leader answers: then what they ask is
 // dropped, and the library does not ask again.
 func TestObjectStoreOnReplicasAnswersAtOnce(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	const stores, users, patience = 3, 4, 15 * time.Second

@@ -17,6 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // denying lets the nodes of a test, who have no name, do all but some things; "root" may do
@@ -98,6 +99,7 @@ func TestASchedulerThatIsDenied(t *testing.T) {
 
 // TestADeniedWriteInABatch: on replicas it takes others with it, and is found.
 func TestADeniedWriteInABatch(t *testing.T) {
+	thorough.Only(t, "it has three servers of its own")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Cluster(t, func(o *natsrun.ClusterOptions) {
 		o.Configure = func(_ int, so *server.Options) {

@@ -11,12 +11,14 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestAStreamIsGivenReplicasUnderAScheduler, and loses them again: tasks continue, and each runs
 // once. If writes are pipelined as on one server, three replicas refuse nearly all of them, and 600
 // tasks take minutes.
 func TestAStreamIsGivenReplicasUnderAScheduler(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	ran := newTally()

@@ -22,6 +22,7 @@ import (
 // notes, in batches and beside them: ticks, checkpoints, the inputs of dead tasks, the records that
 // it erases, and the keys that it frees.
 func TestRecordsOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers and ticks")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	r := newRoll()

@@ -16,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // sites is a hub and two leaf nodes with JetStream, each with a domain of its own; a leaf node
@@ -150,6 +151,7 @@ func TestEachSubmissionRunsOnceInItsDomain(t *testing.T) {
 // TestSubmissionsOverACutUplink: the submitter's site is cut off from the hub again and again, in
 // the middle of its submissions. Each task runs once, and its outcome arrives.
 func TestSubmissionsOverACutUplink(t *testing.T) {
+	thorough.Only(t, "it waits for connections")
 	t.Parallel() // it waits for servers most of the time
 	h, places := sites(t)
 	x := &executions{ran: map[string][]string{}}

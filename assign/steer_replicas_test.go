@@ -9,11 +9,13 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestClientOnThreeReplicas: everything that a client writes, under the conditions that a
 // replicated stream checks before it proposes.
 func TestClientOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	var fixed atomic.Bool

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // settled lets the server end what it does for a batch, when the test is over and before the server
@@ -151,6 +152,7 @@ func TestUniqueKeyUnderContention(t *testing.T) {
 }
 
 func TestUniqueKeyOnThreeReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	contend(t, natstest.Tenant(t), 3)
 }

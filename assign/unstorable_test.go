@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // bloated returns as many bytes as its input says; with save it leaves a checkpoint of that size
@@ -188,6 +189,7 @@ func TestAnOutcomeThatIsNeverStoredHoldsNobodyUp(t *testing.T) {
 
 // TestAnOutcomeThatIsNeverStoredOnReplicas is refused together with all that are in its batch.
 func TestAnOutcomeThatIsNeverStoredOnReplicas(t *testing.T) {
+	thorough.Only(t, "it waits for servers")
 	t.Parallel() // it waits for servers most of the time
 	s := natstest.Tenant(t)
 	k := assign.NewKind[int, string]("sized")

@@ -12,12 +12,14 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/natstest/race"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
 // TestReconnectAmongDeadIds: 4,000 sessions have ended, and the bucket still tells of them. A
 // leader whose connection is lost for a moment makes a new watch, and its term continues.
 func TestReconnectAmongDeadIds(t *testing.T) {
+	thorough.Only(t, "it reads thousands of records, again and again")
 	t.Parallel()
 	s := natstest.Server(t, natstest.Listen)
 	nc := natstest.Connect(t, s)

@@ -7,11 +7,13 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestACutUplink: the process on a leaf node leads, and its site is cut off from the hub. Its term
 // ends before the process at the hub leads. When the link is back, it is a candidate again.
 func TestACutUplink(t *testing.T) {
+	thorough.Only(t, "it waits for connections")
 	t.Parallel()
 	h := natstest.Hub(t, natsrun.HubOptions{Domain: "hub", Leaves: []natsrun.LeafOptions{{Name: "site"}}})
 	cfg := instance("site")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/roles"
 )
 
@@ -96,6 +97,7 @@ func TestNoGoroutinePerFollowedRole(t *testing.T) {
 
 // All of a thousand roles are led again after a crash, and given over at once at the end.
 func TestThousandRolesChangeHands(t *testing.T) {
+	thorough.Only(t, "it has a thousand roles led")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		a := start(t, s, "a", many(newWork(), 0, 1000))
 		a.leads(1000)
