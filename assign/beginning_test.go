@@ -15,10 +15,7 @@ import (
 // there is another one, whatever it was waiting for. Its session lives through it, so nobody else
 // takes over.
 func TestConnectionFailsAtTheBeginningOfATerm(t *testing.T) {
-	step := 100 * time.Millisecond
-	if thorough.Asked() {
-		step /= 2
-	}
+	step := thorough.Pick(100*time.Millisecond, 50*time.Millisecond)
 	for after := time.Duration(0); after <= 600*time.Millisecond; after += step {
 		natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 			r := newRoll()

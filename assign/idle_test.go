@@ -19,10 +19,7 @@ import (
 // nothing but the way to the worker and back.
 func TestIdleWorkerTakesTheFirstFrame(t *testing.T) {
 	costly(t)
-	step := 4
-	if thorough.Asked() {
-		step = 1
-	}
+	step := thorough.Pick(4, 1)
 	for name, lag := range map[string]time.Duration{"on the spot": 0, "far away": 25 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {

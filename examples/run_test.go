@@ -115,10 +115,7 @@ func testTasks(t *testing.T, tasks, workerOnly string) {
 // testGroups: schedulers and workers are killed while the members run, each member ends as it has
 // to, and the completion runs after them. The program checks that itself.
 func testGroups(t *testing.T, program string) {
-	members := 300
-	if thorough.Asked() {
-		members = 1000
-	}
+	members := thorough.Pick(300, 1000)
 	p := start(t, natstest.Server(t, natstest.Listen), program, "-members", strconv.Itoa(members), "-kills", "3",
 		"-work", "30ms")
 	p.endsWell(t, 0)

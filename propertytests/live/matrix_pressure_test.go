@@ -34,10 +34,7 @@ func TestGCOrCPUPressure(t *testing.T) {
 			runtime.GC()
 		}
 	})
-	rounds := 2
-	if thorough.Asked() {
-		rounds = 3
-	}
+	rounds := thorough.Pick(2, 3)
 	for range rounds {
 		leader := a.AwaitLeader(role, patience)
 		leader.Link.Cut()

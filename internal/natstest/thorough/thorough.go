@@ -34,3 +34,11 @@ func Only(t testing.TB, reason string) {
 		t.Skipf("%s, and this commit does not draw it: set %s=%s to run it", reason, draw.Key, draw.All)
 	}
 }
+
+// Pick is the usual size of a test, or the larger one where nothing is left out.
+func Pick[T any](usual, larger T) T {
+	if Asked() {
+		return larger
+	}
+	return usual
+}

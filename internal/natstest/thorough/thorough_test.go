@@ -19,6 +19,17 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestPick: the larger size where CI is set, drawn or not.
+func TestPick(t *testing.T) {
+	t.Setenv(draw.Key, "a commit")
+	for value, want := range map[string]int{"": 1, "true": 2} {
+		t.Setenv("CI", value)
+		if size := Pick(1, 2); size != want {
+			t.Errorf("CI=%q: %d, want %d", value, size, want)
+		}
+	}
+}
+
 // TestOnlyWhatIsDrawn: where a commit draws, a test runs if it is drawn or named, by the name of
 // the whole test. Without CI the draw makes nothing run.
 func TestOnlyWhatIsDrawn(t *testing.T) {

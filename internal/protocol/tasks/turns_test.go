@@ -111,10 +111,7 @@ func (x *tenants) went(id string) {
 // TestTenantsTakeTurns: with n tenants waiting the first task of each goes within 2n tasks of the
 // kind, whatever the others have waiting, of whatever class, and whatever comes meanwhile.
 func TestTenantsTakeTurns(t *testing.T) {
-	seeds := uint64(60)
-	if thorough.Asked() {
-		seeds = 200
-	}
+	seeds := thorough.Pick(uint64(60), 200)
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		newTenants(t, 1+r.IntN(4)).takeTurns(seed, r, func() (Policy, Keys) { return randomPolicy(r), Keys{} })
@@ -124,10 +121,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 // TestTenantsTakeTurnsBehindALimitKey: likewise where all of them have one limit key. Where there
 // are several, those within 2n tasks are the ones of a key that the tenant has too.
 func TestTenantsTakeTurnsBehindALimitKey(t *testing.T) {
-	seeds := uint64(100)
-	if thorough.Asked() {
-		seeds = 400
-	}
+	seeds := thorough.Pick(uint64(100), 400)
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		limits := []string{"l"}
@@ -185,10 +179,7 @@ func (x *tenants) takeTurns(seed uint64, r *rand.Rand, task func() (Policy, Keys
 // TestTenantsTakeTurnsByShares: likewise, with n the shares of the tenants that wait, also behind
 // limit keys, and while an operator changes them.
 func TestTenantsTakeTurnsByShares(t *testing.T) {
-	seeds := uint64(100)
-	if thorough.Asked() {
-		seeds = 400
-	}
+	seeds := thorough.Pick(uint64(100), 400)
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
 		x := newTenants(t, 1+r.IntN(4))

@@ -22,10 +22,7 @@ func TestStoreConformsOnReplicas(t *testing.T) {
 	nc := natstest.Connect(t, natstest.Cluster(t))
 	seen, whole := map[string]int{}, 0
 	const long, tries = 80, 15
-	wanted := 2 // the usual program, and drawn ones
-	if thorough.Asked() {
-		wanted = 5
-	}
+	wanted := thorough.Pick(2, 5) // the usual program, and drawn ones
 	for try := 0; try < tries && whole < wanted; try++ {
 		steps := slices.Clone(usual)
 		if whole > 0 {

@@ -12,10 +12,7 @@ import (
 // what is acknowledged there, and E1 to E8 hold at home.
 func TestTwoBucketsAreNeverOne(t *testing.T) {
 	var total Counts
-	schedules := uint64(60)
-	if thorough.Asked() {
-		schedules = 120
-	}
+	schedules := thorough.Pick(uint64(60), 120)
 	for seed := range schedules {
 		p := wild(seed)
 		for i := range 3 + seed%6 {

@@ -120,10 +120,7 @@ func TestElections(t *testing.T) {
 	for _, c := range Elections() {
 		all = append(all, explored(t, c.Name, elections.New(&c)))
 	}
-	least := 80_000
-	if thorough.Asked() {
-		least = 200_000
-	}
+	least := thorough.Pick(80_000, 200_000)
 	enough(t, all, least)
 }
 
@@ -132,10 +129,7 @@ func TestTasks(t *testing.T) {
 	for _, c := range Tasks() {
 		all = append(all, explored(t, c.Name, tasks.New(&c)))
 	}
-	least := 30_000
-	if thorough.Asked() {
-		least = 40_000
-	}
+	least := thorough.Pick(30_000, 40_000)
 	enough(t, all, least)
 }
 

@@ -22,10 +22,7 @@ var everyEffect = flag.Bool("tasksim.every", false, "crash after every effect wi
 // all of both.
 func TestCrashAtEveryEffect(t *testing.T) {
 	t.Parallel()
-	step := 12
-	if thorough.Asked() {
-		step = 6
-	}
+	step := thorough.Pick(12, 6)
 	if testing.Short() {
 		step = 10
 	}
@@ -65,10 +62,7 @@ func TestCrashAtEveryEffect(t *testing.T) {
 // meanwhile. All others end as they would without them.
 func TestPoison(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(10)
-	if thorough.Asked() {
-		seeds = 40
-	}
+	seeds := thorough.Pick(uint64(10), 40)
 	var sum Counts
 	for _, of := range []struct{ slots, tasks, poisons, parted int }{{2, 4, 1, 1}, {8, 24, 1, 3}, {8, 24, 2, 12}} {
 		for _, processes := range []int{1, 2, 3} {
@@ -111,10 +105,7 @@ func TestPoison(t *testing.T) {
 // attempt counts as lost with its worker, also not one that a careful scheduler was about to begin.
 func TestNobodyPaysForPeace(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(20)
-	if thorough.Asked() {
-		seeds = 60
-	}
+	seeds := thorough.Pick(uint64(20), 60)
 	rests, notes := 0, 0
 	for _, processes := range []int{1, 2, 4} {
 		for seed := range seeds {

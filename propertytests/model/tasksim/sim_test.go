@@ -21,10 +21,7 @@ const usual = 150
 
 // asked is how many are played unless somebody says how many.
 func asked() int {
-	if thorough.Asked() {
-		return usual
-	}
-	return usual / 3
+	return thorough.Pick(usual/3, usual)
 }
 
 var trace = flag.String("tasksim.trace", "",
