@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 	"github.com/rolemanager/rolemanager/propertytests/live/storm"
 )
@@ -112,6 +113,8 @@ func (a *Arena) Close() {
 	for _, p := range a.Processes() {
 		p.Abandon()
 	}
+	natstest.Settle(a.TB) // an attempt that has begun has come to its handler
+	a.Ledger.wait()
 	a.RecordLog.close()
 	a.Client.Close()
 	a.Operator.Close()

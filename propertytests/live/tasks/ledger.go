@@ -49,13 +49,19 @@ type save struct {
 // Ledger is what handlers and sessions write down about themselves.
 type Ledger struct {
 	mu     sync.Mutex
-	runs   []*Run // by when they began
+	runs   []*Run     // by when they began
+	inside int        // handlers that have not returned
+	empty  *sync.Cond // inside is 0
 	ends   map[session]time.Time
 	saved  map[string][]save // by task: the checkpoints that were acknowledged
 	faults []error
 }
 
-func newLedger() *Ledger { return &Ledger{ends: map[session]time.Time{}, saved: map[string][]save{}} }
+func newLedger() *Ledger {
+	l := &Ledger{ends: map[session]time.Time{}, saved: map[string][]save{}}
+	l.empty = sync.NewCond(&l.mu)
+	return l
+}
 
 func (l *Ledger) begin(run Run, checkpoint []byte) *Run {
 	l.mu.Lock()
@@ -68,6 +74,7 @@ func (l *Ledger) begin(run Run, checkpoint []byte) *Run {
 		}
 	}
 	l.runs = append(l.runs, r)
+	l.inside++
 	return r
 }
 
@@ -102,6 +109,18 @@ func (l *Ledger) end(r *Run, how string, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.To, r.How = at, how
+	if l.inside--; l.inside == 0 {
+		l.empty.Broadcast()
+	}
+}
+
+// wait returns when every handler has. Some continue for a while after their session has ended.
+func (l *Ledger) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.inside > 0 {
+		l.empty.Wait()
+	}
 }
 
 // Lost notes that a session is over for its own process.
