@@ -7,6 +7,12 @@ var together = []mutants.Mutant{
 	{Name: "batches always pay", Edits: []mutants.Edit{
 		{"g.pace.each.low*time.Duration(n) > cost+cost/margin", "cost > 0"},
 	}},
+	{Name: "only those that wait make one record worth while", Edits: []mutants.Edit{
+		{"min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)", "min(waiting, Most)"},
+	}},
+	{Name: "what has ever gone as one record makes the next one worth while", Edits: []mutants.Edit{
+		{"if s.at >= then {", "if s.at >= 0 {"},
+	}},
 	{Name: "those that wait go a few at a time, and measure nothing", Edits: []mutants.Edit{
 		{"if g.held > 0 && most == math.MaxInt {", "if g.held > 0 {"},
 	}},

@@ -30,7 +30,8 @@
 //     few are in flight when writes turn to batches. The others wait for that, but not for long.
 //   - G9 What goes together goes as one record only while the price of a batch is known. That
 //     record is much cheaper, and says nothing of the price. So a batch goes now and then, and is
-//     measured: the outcomes of these writes' tasks go in batches.
+//     measured: the outcomes of these writes' tasks go in batches. Since it is answered sooner, few
+//     wait for the next one. So what went within the time of a batch counts among those that wait.
 //   - G10 Some writes never go alone. A few of them wait after a batch for four times as long as it
 //     took, and for a tenth of a second at most: a batch costs the store nearly the same, however
 //     few are in it. Enough for a batch go at once.

@@ -41,6 +41,7 @@ type Gatherer struct {
 
 	pace   pace
 	cost   price
+	lately lately
 	recent recent
 }
 
@@ -132,7 +133,7 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 	case !g.pace.known(now) && waiting >= group && !g.pace.asked:
 		g.pace.asked = true
 		return min(waiting, probe), false
-	case g.pays(now, min(waiting, Most)):
+	case waiting > 0 && g.pays(now, min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)):
 		g.dear = 0
 		g.cost.pays(now)
 		return min(waiting, Most), true
@@ -170,7 +171,7 @@ func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
 // AsOne reports whether writes that go together now may go as one record.
 func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) }
 
-// Batch notes that n writes are sent together.
+// Batch notes that n writes are sent together, each a record of its own.
 func (g *Gatherer) Batch(now record.Instant, n int) {
 	g.together, g.one, g.sent = n, false, now
 }
@@ -179,6 +180,7 @@ func (g *Gatherer) Batch(now record.Instant, n int) {
 func (g *Gatherer) One(now record.Instant, n int) {
 	g.Batch(now, n)
 	g.one = true
+	g.lately.add(now, n)
 }
 
 // Fate is what became of a batch.

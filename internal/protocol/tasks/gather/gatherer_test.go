@@ -186,6 +186,38 @@ func TestOneRecordSaysNothingOfBatches(t *testing.T) {
 	}
 }
 
+// TestRecordsThatAreAnsweredSoon: few wait when one record is answered. They go together while as
+// many come, in the time of a batch, as make a batch worth while; then all go alone again.
+func TestRecordsThatAreAnsweredSoon(t *testing.T) {
+	const few, batch, span = 12, 50 * time.Millisecond, paceMemory / 4
+	for pause, together := range map[time.Duration]bool{
+		few * time.Millisecond / 2: true, 2 * few * time.Millisecond: false,
+	} {
+		g, now := turned(t) // a write that goes alone takes a millisecond
+		g.cost = price{}
+		g.Batch(now, Most)
+		now = now.Add(batch)
+		g.BatchAnswered(now, Stored, 0)
+		now = g.until
+		went, wait := 0, 100 // those that came during the batch
+		for until := now.Add(span); now < until; now = now.Add(pause) {
+			n, is := g.Next(now, wait)
+			if !is {
+				break
+			}
+			went, wait = went+1, few
+			g.One(now, n)
+			g.BatchAnswered(now.Add(time.Microsecond), Stored, 0)
+		}
+		if all := int(span / pause); together && went < all || !together && went > chance+2 {
+			t.Errorf("%d every %v, where a batch takes %v: %d times together of %d", few, pause, batch, went, all)
+		}
+		if kept := len(g.lately.sent); kept > int(batch/pause)+2 {
+			t.Errorf("%d are kept that went within %v, one every %v", kept, batch, pause)
+		}
+	}
+}
+
 // TestAFewThatNeverGoAloneWait: after a batch, in proportion to what it took, and not for long.
 // Enough for a batch do not wait.
 func TestAFewThatNeverGoAloneWait(t *testing.T) {
