@@ -115,7 +115,7 @@ func (in *intake) turn() {
 	list, asOne := in.take(n, together, in.rule.AsOne(now))
 	switch {
 	case len(list) == 0:
-	case asOne:
+	case asOne, together && len(list) == 1:
 		in.rule.One(now, len(list))
 	case together:
 		in.rule.Batch(now, len(list))
@@ -139,7 +139,7 @@ func (in *intake) turn() {
 }
 
 // take takes up to n submissions out of the queue, without those whose callers have left. asOne
-// says that these are a bundle.
+// says that these are a bundle; else each is a record of its own.
 func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne bool) {
 	if n == 0 {
 		return nil, false
@@ -153,10 +153,12 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 	}
 	list = in.batch(n)
 	if mayBeOne {
-		if b := in.bundle(n); len(b) > 1 && worthwhile*len(b) >= len(list) {
-			list, asOne = b, true
-			in.ids.leave(b[0].block)
+		if b := in.bundle(n); worthwhile*len(b) >= len(list) || len(b) > 0 && bundlesOf(list) <= worthwhile {
+			list, asOne = b, len(b) > 1
 		}
+	}
+	if asOne {
+		in.ids.leave(list[0].block)
 	}
 	for _, a := range list {
 		a.goes = true
@@ -168,9 +170,22 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 	return list, asOne
 }
 
-// worthwhile: a bundle goes if it has at least this part of what would go in a batch. A batch takes
-// a store much longer.
+// worthwhile: a bundle goes in place of a batch that has up to so many times its submissions, or
+// whose submissions would go in up to so many bundles. A batch takes a store much longer.
 const worthwhile = 4
+
+// bundlesOf is in how many bundles submissions would go; one that goes in none counts as one.
+func bundlesOf(list []*arrival) (n int) {
+	blocks := map[string]bool{}
+	for _, a := range list {
+		if a.block == "" {
+			n++
+		} else {
+			blocks[a.block] = true
+		}
+	}
+	return n + len(blocks)
+}
 
 // batch is the first submissions that go into one batch, up to n. It has one record for each id,
 // and the halves of a former batch are batches of their own.

@@ -57,6 +57,14 @@ func TestWhatGoesInABundle(t *testing.T) {
 	const most = 100
 	const large = record.MaxBundle/record.MaxMember - 1 // in one bundle
 	two := append(arrivals("client.1", 20, 1), arrivals("client.2", 30, 1)...)
+	rest := append(arrivals("client.1", 2, 1), arrivals("client.2", 90, 1)...)
+	blocks := func(n int) (list []*arrival) { // of which the first has 2
+		list = rest[:2:2]
+		for i := range n - 1 {
+			list = append(list, arrivals(fmt.Sprint("client.", 3+i), 20, 1)...)
+		}
+		return list
+	}
 	for what, x := range map[string]struct {
 		queue   []*arrival
 		payload int64
@@ -70,6 +78,10 @@ func TestWhatGoesInABundle(t *testing.T) {
 		"a quarter":                  {append(arrivals("client.1", 5, 1), named(15)...), payload, 5, true},
 		"less than a quarter":        {append(arrivals("client.1", 5, 1), named(16)...), payload, 21, false},
 		"of two blocks":              {two, payload, 20, true},
+		"few of a former block":      {rest, payload, 2, true},
+		"the last of a former block": {rest[1:], payload, 1, false},
+		"of four blocks":             {blocks(4), payload, 2, true},
+		"of five blocks":             {blocks(5), payload, 82, false},
 		"large ones":                 {arrivals("client.1", 40, record.MaxMember), payload, large, true},
 		"larger ones":                {arrivals("client.1", 20, record.MaxMember+1), payload, 20, false},
 		"a server that takes little": {arrivals("client.1", 20, 1<<10), record.Headroom, 20, false},
