@@ -7,6 +7,9 @@ var together = []mutants.Mutant{
 	{Name: "batches always pay", Edits: []mutants.Edit{
 		{"g.pace.each.low*time.Duration(n) > cost+cost/margin", "cost > 0"},
 	}},
+	{Name: "one record goes where a batch is to be measured", Edits: []mutants.Edit{
+		{"return g.cost.known(now) && g.dear == 0", "return g.cost.known(now)"},
+	}},
 	{Name: "only those that wait make one record worth while", Edits: []mutants.Edit{
 		{"min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)", "min(waiting, Most)"},
 	}},
@@ -87,7 +90,7 @@ var together = []mutants.Mutant{
 		{"now.Add(min(rest*took, calm))", "now"},
 	}},
 	{Name: "many go as one record when no batch is measured", Edits: []mutants.Edit{
-		{"bool { return g.cost.known(now) }", "bool { return g.cost.at != 0 }"},
+		{"return g.cost.known(now) && g.dear == 0", "return g.cost.at != 0 && g.dear == 0"},
 	}},
 }
 

@@ -28,10 +28,12 @@
 //     of a second, they go until nearly all of the last ones were.
 //   - G8 While the pace of the store is not known, few go alone at once: so it is known soon, and
 //     few are in flight when writes turn to batches. The others wait for that, but not for long.
-//   - G9 What goes together goes as one record only while the price of a batch is known. That
-//     record is much cheaper, and says nothing of the price. So a batch goes now and then, and is
-//     measured: the outcomes of these writes' tasks go in batches. Since it is answered sooner, few
-//     wait for the next one. So what went within the time of a batch counts among those that wait.
+//   - G9 What goes together goes as one record only while the price of a batch is known, and seems
+//     to pay: what goes although it does not is to measure it again (G7). One write counts as one
+//     record always. That record is much cheaper, and says nothing of the price. So a batch goes
+//     now and then, and is measured: the outcomes of these writes' tasks go in batches. Since it is
+//     answered sooner, few wait for the next one. So what went within the time of a batch counts
+//     among those that wait.
 //   - G10 Some writes never go alone. A few of them wait after a batch for four times as long as it
 //     took, and for a tenth of a second at most: a batch costs the store nearly the same, however
 //     few are in it. Enough for a batch go at once.

@@ -169,14 +169,14 @@ func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
 }
 
 // AsOne reports whether writes that go together now may go as one record.
-func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) }
+func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) && g.dear == 0 }
 
 // Batch notes that n writes are sent together, each a record of its own.
 func (g *Gatherer) Batch(now record.Instant, n int) {
 	g.together, g.one, g.sent = n, false, now
 }
 
-// One is Batch for writes that are sent as one record.
+// One is Batch for writes that are sent as one record, and for one write, which is one.
 func (g *Gatherer) One(now record.Instant, n int) {
 	g.Batch(now, n)
 	g.one = true

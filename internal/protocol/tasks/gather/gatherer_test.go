@@ -335,6 +335,24 @@ func TestTwoMoreGoAfterADearBatch(t *testing.T) {
 	}
 }
 
+// TestOneSlowBatch: it waited behind what another owner had in flight. Those after it are batches,
+// which measure the price again, also where many writes may be one record.
+func TestOneSlowBatch(t *testing.T) {
+	for _, first := range []time.Duration{100 * time.Millisecond, 240 * time.Millisecond, 400 * time.Millisecond} {
+		const writers, batch = 256, 2500 * time.Microsecond
+		w := world{asOne: true, store: store{
+			single: 330 * time.Microsecond, batch: first, each: 10 * time.Microsecond, way: 50 * time.Microsecond,
+		}}
+		for w.batches == 0 {
+			w.run(t, writers, time.Millisecond)
+		}
+		w.batch = batch
+		if w.run(t, writers, first+time.Second); w.stored < 100_000 {
+			t.Errorf("the first batch took %v, and the others %v: %d stored in a second", first, batch, w.stored)
+		}
+	}
+}
+
 // TestRefusals: more than a twentieth of the last thousand, and all go alone.
 func TestRefusals(t *testing.T) {
 	g, now := turned(t)
