@@ -75,12 +75,13 @@ func memberOf(op *natskv.Write) (block string, m record.Member, ok bool) {
 }
 
 // bundle is those submissions of the first one's block that go into one bundle, up to n, by their
-// indexes. There are none if the first one goes in no bundle.
+// indexes. There are none if the first one goes in no bundle, or is in a half of a batch: others
+// must not go before it.
 func (in *intake) bundle(n int) (list []*arrival) {
-	if in.apart || len(in.queue) == 0 || in.queue[0].block == "" {
+	if in.apart || len(in.queue) == 0 || in.queue[0].block == "" || in.queue[0].lot > 0 {
 		return nil
 	}
-	bytes, most := 0, int(min(record.MaxBundle, in.most.Load()-record.Headroom))
+	bytes, most := 0, in.room()
 	for _, a := range in.queue {
 		if a.block != in.queue[0].block || a.lot > 0 {
 			continue
@@ -93,6 +94,9 @@ func (in *intake) bundle(n int) (list []*arrival) {
 	slices.SortFunc(list, func(a, b *arrival) int { return cmp.Compare(a.member.Index, b.member.Index) })
 	return list
 }
+
+// room is how many bytes of members a bundle has at most.
+func (in *intake) room() int { return int(min(record.MaxBundle, in.most.Load()-record.Headroom)) }
 
 func newBundle(list []*arrival) *bundle {
 	members := make([]record.Member, len(list))

@@ -153,7 +153,7 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 	}
 	list = in.batch(n)
 	if mayBeOne {
-		if b := in.bundle(n); worthwhile*len(b) >= len(list) || len(b) > 0 && bundlesOf(list) <= worthwhile {
+		if b := in.bundle(n); worthwhile*len(b) >= len(list) || len(b) > 0 && in.bundlesOf(list) <= worthwhile {
 			list, asOne = b, len(b) > 1
 		}
 	}
@@ -174,17 +174,21 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 // whose submissions would go in up to so many bundles. A batch takes a store much longer.
 const worthwhile = 4
 
-// bundlesOf is in how many bundles submissions would go; one that goes in none counts as one.
-func bundlesOf(list []*arrival) (n int) {
-	blocks := map[string]bool{}
+// bundlesOf is in how many bundles submissions would go, or more; one that goes in none counts as
+// one.
+func (in *intake) bundlesOf(list []*arrival) (n int) {
+	bytes, room := map[string]int{}, max(in.room(), 1)
 	for _, a := range list {
 		if a.block == "" {
 			n++
 		} else {
-			blocks[a.block] = true
+			bytes[a.block] += a.member.Size()
 		}
 	}
-	return n + len(blocks)
+	for _, b := range bytes {
+		n += (b + room - 1) / room
+	}
+	return n
 }
 
 // batch is the first submissions that go into one batch, up to n. It has one record for each id,

@@ -82,10 +82,12 @@ func TestWhatGoesInABundle(t *testing.T) {
 		"the last of a former block": {rest[1:], payload, 1, false},
 		"of four blocks":             {blocks(4), payload, 2, true},
 		"of five blocks":             {blocks(5), payload, 82, false},
+		"large ones for a batch":     {arrivals("client.1", 90, record.MaxMember), payload, 90, false},
 		"large ones":                 {arrivals("client.1", 40, record.MaxMember), payload, large, true},
 		"larger ones":                {arrivals("client.1", 20, record.MaxMember+1), payload, 20, false},
 		"a server that takes little": {arrivals("client.1", 20, 1<<10), record.Headroom, 20, false},
 		"the half of a batch":        {halves, payload, 20, false},
+		"a half and one more":        {append(halves[:20:20], arrive("client.1.z", 1)), payload, 20, false},
 		"with what is in no bundle": {[]*arrival{
 			arrive("client.1.1", 1, record.HeaderAfter), arrive("client.1.2", 1), arrive("client.1.3", 1),
 		}, payload, 3, false},
@@ -145,6 +147,7 @@ func TestEachGoesOnce(t *testing.T) {
 				id = bundles.ID(fmt.Sprint("client.", block), i)
 			}
 			a := arrive(id, size)
+			a.lot = rapid.IntRange(0, 2).Draw(t, "lot")
 			if rapid.IntRange(0, 9).Draw(t, "left") == 0 {
 				a.ctx = gone
 			} else {
