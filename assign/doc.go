@@ -15,7 +15,8 @@
 // A task takes this way:
 //
 //  1. The client stores the submission in the stream TASKS_<namespace>. Submit then returns.
-//  2. The scheduler reads the submission, chooses a worker, and sends it the task, signed.
+//  2. The scheduler reads the submission, chooses a worker, and sends it the task, with a proof
+//     that it comes from the leader.
 //  3. The worker accepts the task, runs the handler, and reports progress and the result.
 //  4. The scheduler stores each checkpoint, and at the end the outcome. The server refuses that if
 //     a later scheduler has begun.
@@ -155,7 +156,8 @@
 //   - done.<task>, from the scheduler: likewise for one task, if its id was given, or its
 //     announcement is larger than 2 KiB.
 //   - event.<task>, from the scheduler: the progress of a task that is watched.
-//   - work.{assign,cancel,sync}.<instance>, from the scheduler, signed with its session's key.
+//   - work.{assign,cancel,sync}.<instance>, from the scheduler, signed with its session's key, or
+//     proven by a key that it shares with the worker.
 //   - report.<instance>, from that worker.
 //   - ctl, from anybody who may look: status, list, overview, watch.
 //

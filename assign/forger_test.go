@@ -96,7 +96,7 @@ func (f *forger) send(verb string, w *node, sealed []byte) []tasks.Answer {
 	if err != nil {
 		return nil
 	}
-	_, _, answers, err := frame.DecodeAnswers(m.Data)
+	_, _, answers, _, err := frame.DecodeAnswers(m.Data)
 	if err != nil {
 		f.t.Errorf("answer %q: %v", m.Data, err)
 	}

@@ -174,7 +174,7 @@ func TestAckOfDelivery1WhileDelivery2Runs(t *testing.T) {
 		for _, verdict := range []tasks.Verdict{tasks.Accepted, tasks.Full, tasks.Draining, tasks.Halted} {
 			old := []tasks.Answer{{ID: "late", Attempt: first[0].Attempt, Verdict: verdict}}
 			for reply, number := range map[string]uint64{all[0].Reply: v1.Number, all[len(all)-1].Reply: v2.Number} {
-				if err := nc.Publish(reply, frame.EncodeAnswers(v1.Session, number, old)); err != nil {
+				if err := nc.Publish(reply, frame.EncodeAnswers(v1.Session, number, old, "")); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -15,6 +15,8 @@ var (
 	// reading missed ticks again helps only while outcomes are kept
 	acrossFailovers = driverTest("^TestTicksAcrossFailovers$")
 	poisoned        = driverTest("^Test(FutureEpochFrame|ForgedFrame)$")
+	sharing         = driverTest("^TestSharedKeys$")
+	oneSignature    = driverTest("^TestOneSignatureForEachSession$")
 	gated           = driverTest("^TestGate$")
 	reported        = driverTest("^TestAgain$")
 	heard           = driverTest("^TestReportsToAnotherSchedulerAreNotHeard$")
@@ -111,7 +113,15 @@ var taskMutants = mutants.Suite{
 		},
 		{
 			Name: "a frame is believed with any signature", By: poisoned,
-			Edits: []mutants.Edit{{"g.trusting || g.verifier != nil", "true || g.verifier != nil"}},
+			Edits: []mutants.Edit{{"return g.trusting ||", "return true ||"}},
+		},
+		{
+			Name: "a worker shares a key with the leader before", By: sharing,
+			Edits: []mutants.Edit{{"\t\tg.shared.Forget()\n", ""}},
+		},
+		{
+			Name: "a worker names no key in its answers", By: oneSignature,
+			Edits: []mutants.Edit{{"f.m.Reply, v.Number, s.verifier.believed(&v)}", "f.m.Reply, v.Number, \"\"}"}},
 		},
 		{
 			Name: "the outbox is dropped on a new epoch", By: reported,

@@ -63,11 +63,12 @@ func (a *answers) handle(m *nats.Msg) {
 	}
 	switch frame.FrameType(message[1]) {
 	case frame.FrameAnswer:
-		from, _, list, err := frame.DecodeAnswers(message)
+		from, _, list, key, err := frame.DecodeAnswers(message)
 		if reason := misattributed(err, from == session); reason != "" {
 			a.refuse(instance, reason)
 			return
 		}
+		a.answered(session, number, key)
 		if number == 0 {
 			for _, x := range list {
 				a.step(tasks.Stopped{Session: session, ID: x.ID, Attempt: x.Attempt})
@@ -76,11 +77,12 @@ func (a *answers) handle(m *nats.Msg) {
 		}
 		a.step(tasks.Answered{Session: session, Frame: number, Answers: list})
 	case frame.FrameSynced:
-		from, epoch, held, err := frame.DecodeSynced(message)
+		from, epoch, held, key, err := frame.DecodeSynced(message)
 		if reason := a.misdirected(err, epoch, from == session); reason != "" {
 			a.refuse(instance, reason)
 			return
 		}
+		a.answered(session, number, key)
 		a.step(tasks.Synced{Session: session, Held: held})
 		if m.Reply != "" { // else it says the same in its member record, as to one that it does not reach
 			a.out.Send(m.Reply, "", frame.EncodeSettled(nil))
@@ -90,10 +92,18 @@ func (a *answers) handle(m *nats.Msg) {
 	}
 }
 
+// answered takes the public key from an answer. The answer counts as before if the key cannot be
+// the worker's: nothing proves who has sent it.
+func (a *answers) answered(session, number uint64, key string) {
+	if !a.proofs.Answered(session, number, key) {
+		a.refuse(a.peers[session].instance, tasks.Forged.String())
+	}
+}
+
 // told handles what a worker says in its member record that it holds: the answer to a question that
 // it may never have heard. Its word to an earlier leader stays there until it says the next.
 func (a *answers) told(session uint64, message []byte) {
-	from, epoch, held, err := frame.DecodeSynced(message)
+	from, epoch, held, _, err := frame.DecodeSynced(message)
 	if reason := misattributed(err, from == session); reason != "" {
 		a.refuse(a.peers[session].instance, reason)
 		return

@@ -169,20 +169,22 @@ func (d *dispatcher) send(f *assignFrame) {
 }
 
 // deliver sends a message of a frame: in memory to the worker of our own session if it is there,
-// else signed, over the connection.
+// else proven, over the connection.
 func (d *dispatcher) deliver(v *frame.Envelope, subject, reply string, message []byte) {
 	if v.Instance == d.host.Instance() && v.Session == d.host.Session() &&
 		d.out.Hand(subject, reply, frame.Seal(message, frame.Unsigned)) {
 		return
 	}
-	d.out.Send(subject, reply, frame.Seal(message, d.host.Signer().Sign))
+	d.out.Send(subject, reply, d.proofs.Seal(v, message))
 }
 
 func (d *dispatcher) envelope(epoch, term uint64, instance string, session, number uint64) frame.Envelope {
-	return frame.Envelope{
+	v := frame.Envelope{
 		Namespace: d.cfg.Namespace, Role: d.cfg.Role, Epoch: epoch, Term: term, Instance: instance, Session: session,
 		Number: number,
 	}
+	d.proofs.Address(&v)
+	return v
 }
 
 func (d *dispatcher) replyTo(session, frame uint64) string {
@@ -202,5 +204,8 @@ func (d *dispatcher) stop(e tasks.Stop) {
 	d.deliver(&v, d.work.Cancel(e.Instance), d.replyTo(e.Session, 0), message)
 }
 
-// forget drops the frame of a session that is dead.
-func (d *dispatcher) forget(session uint64) { delete(d.waiting, session) }
+// forget drops what is kept of a session that is dead.
+func (d *dispatcher) forget(session uint64) {
+	delete(d.waiting, session)
+	d.proofs.Forget(session)
+}

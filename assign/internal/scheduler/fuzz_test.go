@@ -81,6 +81,7 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 		cfg:  Config{Namespace: "work", Role: "r"},
 		work: record.WorkOf("work", "b"), talk: record.TalkOf("work", "s"), host: f.h, conn: f.h.Conn(),
 		stream: &natskv.Stream{},
+		proofs: frame.NewProver(frame.NewKeyPair([frame.KeySize]byte{}), nil),
 		inbox:  heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second,
@@ -133,7 +134,8 @@ func confirmed(t *testing.T, data []byte, sent []*nats.Msg) []*nats.Msg {
 		return nil
 	}
 	stale, wrong := frame.DecodeSettled(sent[0].Data)
-	if _, epoch, _, err := frame.DecodeSynced(data); err != nil || wrong != nil || epoch != heardEpoch || len(stale) > 0 {
+	_, epoch, _, _, err := frame.DecodeSynced(data)
+	if err != nil || wrong != nil || epoch != heardEpoch || len(stale) > 0 {
 		t.Fatalf("%x is answered with %x", data, sent[0].Data)
 	}
 	return sent[1:]
@@ -153,7 +155,7 @@ func FuzzHeard(f *testing.F) {
 			[]tasks.Answer{
 				{ID: "x", Attempt: tasks.Attempt{Epoch: heardEpoch, N: 2}, Verdict: verdict},
 				{ID: "y", Attempt: firstAttempt},
-			})
+			}, "")
 	}
 	for _, subject := range []string{
 		"in.7.2", "in.7.0", "in.8.2", "in.7", "in.", "in.7.2.3", "in.07.02", "in.-7.2", "7.2",
@@ -162,7 +164,7 @@ func FuzzHeard(f *testing.F) {
 		for _, report := range []bool{false, true} {
 			f.Add(subject, answers(7, tasks.Accepted), report)
 			f.Add(subject, answers(8, tasks.Draining), report)
-			f.Add(subject, frame.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}), report)
+			f.Add(subject, frame.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}, ""), report)
 			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch, []frame.Finding{
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Progressing, Fraction: 0.5, Data: []byte("half")},
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},
@@ -227,7 +229,7 @@ func FuzzHeard(f *testing.F) {
 				raw = (&control.Assembly{}).Add(raw)
 			}
 			var list []tasks.Answer
-			session, _, list, _ = frame.DecodeAnswers(raw)
+			session, _, list, _, _ = frame.DecodeAnswers(raw)
 			instance, epoch = "w.1", heardEpoch
 			for _, a := range list {
 				of = append(of, a.ID)

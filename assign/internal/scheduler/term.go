@@ -13,9 +13,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
-// term is what every part knows of the term that it serves. All but epoch stays as it is made.
+// term is what every part knows of the term that it serves. All but epoch and proofs stays as it is
+// made.
 type term struct {
 	cfg    Config
 	host   Host
@@ -26,10 +28,11 @@ type term struct {
 	talk   record.Talk
 	rules  *tasks.Scheduler // parts read it; only the loop's step changes it
 	began  time.Time
-	first  uint64 // the epoch at which the term began
-	epoch  uint64 // the present epoch; only the loop's goroutine reads and raises it
-	mark   string // tells the seals of this term from those of every other term
-	inbox  string // workers answer frames below it: the session and the frame follow
+	first  uint64        // the epoch at which the term began
+	epoch  uint64        // the present epoch; only the loop's goroutine reads and raises it
+	mark   string        // tells the seals of this term from those of every other term
+	proofs *frame.Prover // of frames; the loop's goroutine only
+	inbox  string        // workers answer frames below it: the session and the frame follow
 }
 
 // now is the time of the rules.

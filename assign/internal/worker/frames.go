@@ -36,17 +36,23 @@ func (s *worker) frame(f arrivedFrame, until time.Time) {
 	case frame.FrameAssign:
 		s.assigned(raw, f, until)
 	case frame.FrameStop:
-		_, told, err := frame.DecodeStop(raw)
+		v, told, err := frame.DecodeStop(raw)
 		if err != nil {
 			s.rejected("", record.Malformed)
 			return
 		}
 		s.telling.Heard()
 		s.step(told)
-		s.out.Send(f.m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number,
-			[]tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}))
+		halted := []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}
+		s.out.Send(f.m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, halted, s.verifier.believed(&v)))
 	case frame.FrameSync:
-		s.answerAll(f.m.Reply, s.confirmed(v.Epoch), frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding()))
+		v, err := frame.DecodeSync(raw)
+		if err != nil {
+			s.rejected("", record.Malformed)
+			return
+		}
+		s.answerAll(f.m.Reply, s.confirmed(v.Epoch),
+			frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding(), s.verifier.believed(&v)))
 	default:
 		s.reject(f.m, v, tasks.Unsupported)
 	}
@@ -75,7 +81,8 @@ func (s *worker) assigned(raw []byte, f arrivedFrame, until time.Time) {
 	}
 	s.telling.Heard()
 	s.step(workers.Received{
-		Term: v.Term, Low: low, List: assignments, Ref: &reply{f.m.Reply, v.Number}, Blocked: s.handlers.blockedTasks(),
+		Term: v.Term, Low: low, List: assignments, Ref: &reply{f.m.Reply, v.Number, s.verifier.believed(&v)},
+		Blocked: s.handlers.blockedTasks(),
 	})
 	i := 0
 	for _, e := range s.effects {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natsconn"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/workers"
 )
 
@@ -40,9 +42,11 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
 		telling: workers.NewTelling(tellAfter * cfg.AnswerTimeout), began: time.Now(),
 	}
+	var private [frame.KeySize]byte
+	_, _ = rand.Read(private[:]) // it never fails
 	s.verifier = frameVerifier{
 		namespace: cfg.Namespace, role: cfg.Role, instance: h.Instance(), session: h.Session(), trusting: cfg.Unverified,
-		own: h.Signer(),
+		own: h.Signer(), shared: frame.NewBeliever(frame.NewKeyPair(private)),
 	}
 	s.attempts = attempts{
 		lease: ctx, handlers: handlers, objects: &objects{cfg: cfg, h: h, out: s.out}, put: func(m any) { s.in.Put(m) },

@@ -46,7 +46,7 @@ func (s *worker) reject(m *nats.Msg, v frame.Envelope, verdict tasks.Verdict) {
 		}
 	}
 	if len(answers) > 0 && v.Session == s.h.Session() {
-		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, answers))
+		s.out.Send(m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, answers, ""))
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *worker) tell() {
 	if !s.tells() || !s.telling.Tell(s.instant()) {
 		return
 	}
-	held := frame.EncodeSynced(s.h.Session(), s.verifier.epoch, s.machine.Holding())
+	held := frame.EncodeSynced(s.h.Session(), s.verifier.epoch, s.machine.Holding(), "")
 	if err := s.h.Tell(s.cfg.Namespace, held); err != nil && s.h.Trusted() {
 		s.h.Emit(event.Fault{Meta: s.meta(), Doing: "say in the member record what the worker holds", Err: err, Attempts: 1})
 	}

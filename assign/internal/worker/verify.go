@@ -23,6 +23,7 @@ type frameVerifier struct {
 	highest  uint64 // revision of the role's record that was ever in view; never decreases
 	key      string
 	verifier *fencing.Verifier
+	shared   frame.Believer
 }
 
 // see takes the view's state of the role, and reports whether the epoch is new.
@@ -38,6 +39,7 @@ func (g *frameVerifier) see(info election.RoleInfo) bool {
 	if info.PublicKey != g.key {
 		g.key = info.PublicKey
 		g.verifier = g.verifierOf(info.PublicKey)
+		g.shared.Forget()
 	}
 	fresh := info.Epoch != g.epoch
 	g.epoch = info.Epoch
@@ -53,15 +55,15 @@ func (g *frameVerifier) verifierOf(publicKey string) *fencing.Verifier {
 	return v
 }
 
-// check looks at a frame in this order: size, version; then, by the rules, stale epoch, signature,
-// audience. Expiry and replay are checked for each assignment, and so after the signature. Times in
+// check looks at a frame in this order: size, version; then, by the rules, stale epoch, proof,
+// audience. Expiry and replay are checked for each assignment, and so after the proof. Times in
 // a frame count from its arrival, because the clocks of two machines are not compared, and a frame
 // as a whole has no time to be late by.
 func (g *frameVerifier) check(f arrivedFrame, most int) (raw []byte, v frame.Envelope, verdict tasks.Verdict) {
 	if len(f.m.Data) > most {
 		return nil, v, tasks.TooLarge
 	}
-	raw, signature, err := frame.Open(f.m.Data)
+	raw, proof, err := frame.Open(f.m.Data)
 	if err == nil {
 		v, _, err = frame.DecodeEnvelope(raw)
 	}
@@ -72,7 +74,7 @@ func (g *frameVerifier) check(f arrivedFrame, most int) (raw []byte, v frame.Env
 		return nil, v, tasks.Forged
 	}
 	us := g.addressee()
-	believed := func() bool { return f.inMemory && g.leads() || g.signed(raw, signature) }
+	believed := func() bool { return f.inMemory && g.leads() || g.proven(raw, proof) }
 	if verdict := us.Judge(&v, believed); verdict != tasks.Accepted {
 		return nil, v, verdict
 	}
@@ -87,10 +89,15 @@ func (g *frameVerifier) addressee() frame.Addressee {
 }
 
 // leads reports whether the leader in view is our own session. Then a frame that has not left the
-// process needs no signature: only the holder of the term could have made it.
+// process needs no proof: only the holder of the term could have made it.
 func (g *frameVerifier) leads() bool { return g.epoch > 0 && g.key == g.own.PublicKey() }
 
-// signed reports whether a frame is signed with the key of the leader in view.
-func (g *frameVerifier) signed(frame, signature []byte) bool {
-	return g.trusting || g.verifier != nil && g.verifier.Verify(frame, signature) == nil
+// proven reports whether a frame is proven by the key that we share with the leader in view, or
+// signed with its own.
+func (g *frameVerifier) proven(frame, proof []byte) bool {
+	return g.trusting || g.shared.Holds(frame, proof) || g.verifier != nil && g.verifier.Verify(frame, proof) == nil
 }
+
+// believed takes from a frame that was accepted what its scheduler's next frames are proven by. It
+// returns the key to answer with.
+func (g *frameVerifier) believed(v *frame.Envelope) (key string) { return g.shared.Believed(v) }

@@ -49,6 +49,61 @@ func TestFramesInMemory(t *testing.T) {
 	}
 }
 
+// TestSharedKeys: after a signed frame the worker believes those under the key that it shares with
+// the scheduler in its view, and no others.
+func TestSharedKeys(t *testing.T) {
+	leader, err := fencing.NewSigner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := fencing.NewSigner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := func(n byte) *frame.KeyPair { return frame.NewKeyPair([frame.KeySize]byte{n}) }
+	worker := func(n byte) *frameVerifier {
+		g := &frameVerifier{
+			namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: next, shared: frame.NewBeliever(pair(n)),
+		}
+		g.see(election.RoleInfo{Leader: "a", Epoch: 10, Revision: 10, PublicKey: leader.PublicKey()})
+		return g
+	}
+	g, other := worker(1), worker(2)
+	prover := frame.NewProver(pair(3), leader.Sign)
+	number := uint64(0)
+	send := func(g *frameVerifier, epoch uint64) (tasks.Verdict, *frame.Envelope) {
+		number++
+		v := frame.Envelope{
+			Namespace: "ns", Role: "r", Epoch: epoch, Term: 10, Instance: "w", Session: 5, Number: number,
+		}
+		prover.Address(&v)
+		sealed := prover.Seal(&v, frame.EncodeSync(&v))
+		_, _, verdict := g.check(arrivedFrame{m: &nats.Msg{Data: sealed}}, 1000)
+		return verdict, &v
+	}
+	verdict, v := send(g, 10)
+	if verdict != tasks.Accepted || v.Key == "" {
+		t.Fatalf("the first frame: %v, key %q", verdict, v.Key)
+	}
+	prover.Answered(5, v.Number, g.believed(v))
+	if verdict, v := send(other, 10); verdict != tasks.Forged || v.Key != "" {
+		t.Errorf("at a worker that does not share the key: %v, key %q", verdict, v.Key)
+	}
+	prover.Answered(5, number, "")
+	if verdict, v := send(g, 10); verdict != tasks.Accepted || v.Key != "" {
+		t.Errorf("the next frame: %v, key %q", verdict, v.Key)
+	}
+	prover.Answered(5, number, "")
+	if verdict, _ := send(g, 11); verdict != frame.Later {
+		t.Errorf("a later epoch: %v", verdict)
+	}
+	prover.Answered(5, number, "")
+	g.see(election.RoleInfo{Leader: "b", Epoch: 12, Revision: 12, PublicKey: next.PublicKey()})
+	if verdict, v := send(g, 12); verdict != tasks.Forged || v.Key != "" {
+		t.Errorf("the former scheduler, under the epoch of the next: %v, key %q", verdict, v.Key)
+	}
+}
+
 // TestGate checks each reason, and that the first one in order counts.
 func TestGate(t *testing.T) {
 	leader, err := fencing.NewSigner()

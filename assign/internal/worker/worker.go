@@ -82,7 +82,7 @@ func (s *worker) step(ev workers.Event) {
 			}
 		case workers.Reply:
 			r := e.Ref.(*reply)
-			s.out.Send(r.to, "", frame.EncodeAnswers(s.h.Session(), r.number, e.Answers))
+			s.out.Send(r.to, "", frame.EncodeAnswers(s.h.Session(), r.number, e.Answers, r.key))
 		case workers.Report:
 			s.outbox.ready(e.ID, e.Attempt)
 		case workers.Forget:
@@ -157,6 +157,7 @@ type parked struct {
 type reply struct {
 	to     string
 	number uint64
+	key    string // ours, if the frame asks for it
 }
 
 // send sends the reports that are due to the scheduler in view.

@@ -21,7 +21,8 @@ var suite = mutants.Suite{
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),
-		by(gathers, together), by(reads, inPortions)),
+		by(gathers, together), by(reads, inPortions),
+		by(proves, proofs)),
 }
 
 var (
@@ -33,6 +34,12 @@ var (
 		Below: []string{"internal/protocol/tasks/gather"}, Run: ".",
 		Args: []string{"-rapid.nofailfile", "-test.timeout", "10m"},
 		Says: regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	proves = mutants.Test{
+		Below: []string{"internal/protocol/tasks/frame"}, Run: "^Test",
+		Args:  []string{"-rapid.nofailfile", "-rapid.checks", "20000", "-test.timeout", "10m"},
+		Sound: []string{"-rapid.nofailfile"},
+		Says:  regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
 	}
 	reads = mutants.Test{
 		Below: []string{"internal/protocol/tasks/ahead"}, Run: ".",

@@ -17,13 +17,16 @@ type Envelope struct {
 	Instance  string
 	Session   uint64
 	Number    uint64
+	// Key is the scheduler's public key if the frame is signed, and "" if it is proven by a shared
+	// key, see Prover. It is the last field of the frame, and so DecodeEnvelope does not read it.
+	Key string
 }
 
-// SignatureSize is how many bytes Seal appends.
+// SignatureSize is how many bytes Seal appends, whatever proves the frame.
 const SignatureSize = 64
 
-// Seal appends a signature to a frame that an Encode function returned.
-func Seal(frame []byte, sign func([]byte) []byte) []byte { return append(frame, sign(frame)...) }
+// Seal appends a proof, such as a signature, to a frame that an Encode function returned.
+func Seal(frame []byte, prove func([]byte) []byte) []byte { return append(frame, prove(frame)...) }
 
 // Unsigned stands for the signature of a frame that does not leave the process. It verifies with no
 // key.
@@ -31,8 +34,8 @@ func Unsigned([]byte) []byte { return unsigned[:] }
 
 var unsigned [SignatureSize]byte
 
-// Open splits a frame into what was signed and the signature.
-func Open(sealed []byte) (frame, signature []byte, err error) {
+// Open splits a frame into what was proven and the proof.
+func Open(sealed []byte) (frame, proof []byte, err error) {
 	if len(sealed) < SignatureSize+2 {
 		return nil, nil, ErrFrame
 	}
@@ -72,7 +75,7 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) +
 			len(list[i].Payload) + len(list[i].Saved)
 	}
-	e := newEncoder(FrameAssign, room+128+SignatureSize)
+	e := newEncoder(FrameAssign, room+128+KeySize+SignatureSize)
 	e.envelope(v)
 	e.number(low)
 	e.number(uint64(len(list)))
@@ -93,6 +96,7 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		e.bytes(t.Payload)
 		e.bytes(t.Saved)
 	}
+	e.text(v.Key)
 	return e.b
 }
 
@@ -124,6 +128,7 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 		t.Policy = policies[p]
 		t.Trace, t.Header, t.Payload, t.Saved = d.text(), d.text(), d.bytes(), d.bytes()
 	}
+	v.Key = d.added()
 	return v, low, list, d.err()
 }
 
@@ -135,12 +140,13 @@ func milliseconds(n int64) time.Duration {
 
 // EncodeStop makes the frame of a Stop, as its worker is told it. The term is the envelope's.
 func EncodeStop(v *Envelope, t workers.StopOrder) []byte {
-	e := newEncoder(FrameStop, 160+len(t.ID)+SignatureSize)
+	e := newEncoder(FrameStop, 160+len(t.ID)+KeySize+SignatureSize)
 	e.envelope(v)
 	e.text(t.ID)
 	e.attempt(t.Attempt)
 	e.number(t.Serial)
 	e.text(string(t.Status))
+	e.text(v.Key)
 	return e.b
 }
 
@@ -155,13 +161,15 @@ func DecodeStop(frame []byte) (v Envelope, t workers.StopOrder, err error) {
 		Term: v.Term, ID: d.text(), Attempt: d.attempt(), Serial: d.number(),
 		Status: tasks.Status(d.text()),
 	}
+	v.Key = d.added()
 	return v, t, d.err()
 }
 
 // EncodeSync makes the frame of a Sync.
 func EncodeSync(v *Envelope) []byte {
-	e := newEncoder(FrameSync, 160+SignatureSize)
+	e := newEncoder(FrameSync, 160+KeySize+SignatureSize)
 	e.envelope(v)
+	e.text(v.Key)
 	return e.b
 }
 
@@ -172,6 +180,7 @@ func DecodeSync(frame []byte) (v Envelope, err error) {
 		return v, err
 	}
 	v = d.envelope()
+	v.Key = d.added()
 	return v, d.err()
 }
 

@@ -6,9 +6,10 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
-// EncodeAnswers makes a worker's answer to an assign or a stop frame.
-func EncodeAnswers(session, number uint64, answers []tasks.Answer) []byte {
-	e := newEncoder(FrameAnswer, 32+40*len(answers))
+// EncodeAnswers makes a worker's answer to an assign or a stop frame. The key is what
+// Believer.Believed has returned.
+func EncodeAnswers(session, number uint64, answers []tasks.Answer, key string) []byte {
+	e := newEncoder(FrameAnswer, 32+KeySize+40*len(answers))
 	e.number(session)
 	e.number(number)
 	e.number(uint64(len(answers)))
@@ -18,26 +19,29 @@ func EncodeAnswers(session, number uint64, answers []tasks.Answer) []byte {
 		e.attempt(a.Attempt)
 		e.number(uint64(a.Verdict))
 	}
+	e.text(key)
 	return e.b
 }
 
 // DecodeAnswers reads it.
-func DecodeAnswers(frame []byte) (session, number uint64, answers []tasks.Answer, err error) {
+func DecodeAnswers(frame []byte) (session, number uint64, answers []tasks.Answer, key string, err error) {
 	d, err := newDecoder(frame, FrameAnswer)
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, 0, nil, "", err
 	}
 	session, number = d.number(), d.number()
 	answers = make([]tasks.Answer, d.list(4))
 	for i := range answers {
 		answers[i] = tasks.Answer{ID: d.text(), Attempt: d.attempt(), Verdict: tasks.Verdict(d.number() & 0xff)}
 	}
-	return session, number, answers, d.err()
+	key = d.added()
+	return session, number, answers, key, d.err()
 }
 
-// EncodeSynced makes a worker's answer to a sync frame of an epoch.
-func EncodeSynced(session, epoch uint64, held []tasks.Held) []byte {
-	e := newEncoder(FrameSynced, 32+40*len(held))
+// EncodeSynced makes a worker's answer to a sync frame of an epoch. The key is what
+// Believer.Believed has returned.
+func EncodeSynced(session, epoch uint64, held []tasks.Held, key string) []byte {
+	e := newEncoder(FrameSynced, 32+KeySize+40*len(held))
 	e.number(session)
 	e.number(epoch)
 	e.number(uint64(len(held)))
@@ -46,6 +50,7 @@ func EncodeSynced(session, epoch uint64, held []tasks.Held) []byte {
 		e.attempt(h.Attempt)
 		e.number(h.Revision)
 	}
+	e.text(key)
 	return e.b
 }
 
@@ -54,21 +59,22 @@ func EncodeSynced(session, epoch uint64, held []tasks.Held) []byte {
 const maxHeld = 8192
 
 // DecodeSynced reads it.
-func DecodeSynced(frame []byte) (session, epoch uint64, held []tasks.Held, err error) {
+func DecodeSynced(frame []byte) (session, epoch uint64, held []tasks.Held, key string, err error) {
 	d, err := newDecoder(frame, FrameSynced)
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, 0, nil, "", err
 	}
 	session, epoch = d.number(), d.number()
 	n := d.number()
 	if n > min(maxHeld, uint64(len(d.b))/4) {
-		return 0, 0, nil, ErrFrame
+		return 0, 0, nil, "", ErrFrame
 	}
 	held = make([]tasks.Held, n)
 	for i := range held {
 		held[i] = tasks.Held{ID: d.text(), Attempt: d.attempt(), Revision: d.number()}
 	}
-	return session, epoch, held, d.err()
+	key = d.added()
+	return session, epoch, held, key, d.err()
 }
 
 // Finding is one entry of a worker's report: how an attempt ended, or how far it is.

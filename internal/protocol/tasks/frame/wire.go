@@ -69,7 +69,7 @@ func newDecoder(b []byte, want FrameType) (*decoder, error) {
 
 func (d *decoder) number() uint64 {
 	n, size := binary.Uvarint(d.b)
-	if size <= 0 {
+	if !shortest(d.b, size) {
 		d.bad, d.b = true, nil
 		return 0
 	}
@@ -77,9 +77,13 @@ func (d *decoder) number() uint64 {
 	return n
 }
 
+// shortest reports whether b begins with a varint of a size that has no shorter form. So each frame
+// has one spelling, and no damage to a number makes it take the next field's place.
+func shortest(b []byte, size int) bool { return size == 1 || size > 1 && b[size-1] != 0 }
+
 func (d *decoder) signed() int64 {
 	n, size := binary.Varint(d.b)
-	if size <= 0 {
+	if !shortest(d.b, size) {
 		d.bad, d.b = true, nil
 		return 0
 	}
@@ -100,6 +104,14 @@ func (d *decoder) bytes() []byte {
 }
 
 func (d *decoder) text() string { return string(d.bytes()) }
+
+// added reads a text that an earlier version does not write: "" if nothing is left.
+func (d *decoder) added() string {
+	if len(d.b) == 0 {
+		return ""
+	}
+	return d.text()
+}
 
 func (d *decoder) attempt() tasks.Attempt {
 	epoch, n := d.number(), d.number()

@@ -11,7 +11,7 @@ import (
 
 var someEnvelope = Envelope{
 	Namespace: "work", Role: "scheduler", Epoch: 9, Term: 8, Instance: "a.b", Session: 7,
-	Number: 6,
+	Number: 6, Key: "public",
 }
 
 func TestFramesReadBack(t *testing.T) {
@@ -46,12 +46,12 @@ func TestFramesReadBack(t *testing.T) {
 		{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verdict: tasks.Accepted},
 		{ID: "y", Attempt: tasks.Attempt{Epoch: 9, N: 2}, Verdict: tasks.Full},
 	}
-	if s, n, got, err := DecodeAnswers(EncodeAnswers(7, 6, answers)); err != nil || s != 7 || n != 6 ||
-		!reflect.DeepEqual(got, answers) {
+	if s, n, got, key, err := DecodeAnswers(EncodeAnswers(7, 6, answers, "k")); err != nil || s != 7 || n != 6 ||
+		key != "k" || !reflect.DeepEqual(got, answers) {
 		t.Errorf("answers: %v, %v, %v, %v", s, n, got, err)
 	}
 	held := []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}
-	if s, e, got, err := DecodeSynced(EncodeSynced(7, 9, held)); err != nil || s != 7 || e != 9 ||
+	if s, e, got, key, err := DecodeSynced(EncodeSynced(7, 9, held, "k")); err != nil || s != 7 || e != 9 || key != "k" ||
 		!reflect.DeepEqual(got, held) {
 		t.Errorf("synced: %v, %v, %v, %v", s, e, got, err)
 	}
@@ -81,8 +81,9 @@ func FuzzFrames(f *testing.F) {
 		Status: tasks.StatusExpired,
 	}))
 	f.Add(EncodeSync(&someEnvelope))
-	f.Add(EncodeAnswers(7, 6, []tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verdict: tasks.Accepted}}))
-	f.Add(EncodeSynced(7, 9, []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}))
+	f.Add(EncodeAnswers(7, 6,
+		[]tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verdict: tasks.Accepted}}, "k"))
+	f.Add(EncodeSynced(7, 9, []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}, "k"))
 	f.Add(EncodeReport("a", 7, 9, []Finding{{ID: "x", Verb: tasks.Failed}}))
 	f.Add(EncodeSettled([]bool{true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -93,8 +94,8 @@ func FuzzFrames(f *testing.F) {
 		_, _, _ = DecodeEnvelope(b)
 		_, _, _ = DecodeStop(b)
 		_, _ = DecodeSync(b)
-		_, _, _, _ = DecodeAnswers(b)
-		_, _, _, _ = DecodeSynced(b)
+		_, _, _, _, _ = DecodeAnswers(b)
+		_, _, _, _, _ = DecodeSynced(b)
 		_, _, _, _, _ = DecodeReport(b)
 		_, _ = DecodeSettled(b)
 		_, _, _ = Open(b)

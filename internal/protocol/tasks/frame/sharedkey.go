@@ -1,0 +1,63 @@
+package frame
+
+import (
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha512"
+)
+
+// KeyPair is one half of the keys that its owner shares with others, a key with each: an X25519
+// pair (RFC 7748). A scheduler makes one for its term, and a worker one for its session. The
+// private half never leaves the process.
+type KeyPair struct {
+	private *ecdh.PrivateKey
+	public  string
+}
+
+// KeySize is the size of a private and of a public key in bytes.
+const KeySize = 32
+
+// NewKeyPair makes a pair of a private key: random bytes.
+func NewKeyPair(private [KeySize]byte) *KeyPair {
+	key, err := ecdh.X25519().NewPrivateKey(private[:])
+	if err != nil { // never, of this size (RFC 7748, 5)
+		panic(err)
+	}
+	return &KeyPair{key, string(key.PublicKey().Bytes())}
+}
+
+// sharedKey is known to a scheduler and a worker alone. Its proof of a frame is an HMAC-SHA-512
+// (RFC 2104), of the size of a signature.
+type sharedKey []byte
+
+// share makes the key that the pair shares with the owner of another public key. The key is bound
+// to both public keys and to the direction (RFC 5869): no frame from the worker's side has its
+// proof. Text that is not the public key of anybody shares none: nil.
+func (p *KeyPair) share(other, scheduler, worker string) sharedKey {
+	public, err := ecdh.X25519().NewPublicKey([]byte(other))
+	if err != nil {
+		return nil
+	}
+	secret, err := p.private.ECDH(public)
+	if err != nil { // a point of low order, for which the secret is known to all
+		return nil
+	}
+	key, err := hkdf.Key(sha512.New, secret, nil, "rolemanager frame key v1\x00"+scheduler+worker, sha512.Size)
+	if err != nil {
+		return nil
+	}
+	return key
+}
+
+// proof is the proof of a frame.
+func (k sharedKey) proof(frame []byte) []byte {
+	h := hmac.New(sha512.New, k)
+	h.Write(frame)
+	return h.Sum(nil)
+}
+
+// holds reports whether a proof is that of a frame. No key holds none.
+func (k sharedKey) holds(frame, proof []byte) bool {
+	return k != nil && hmac.Equal(k.proof(frame), proof)
+}
