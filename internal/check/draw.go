@@ -20,8 +20,11 @@ import (
 // whole, unless it is among the longest: to build it takes longer than to run its tests.
 const few = 20
 
-// recent is within how many commits that changed tests a file has changed lately.
-const recent = 3
+// recent is within how many commits that changed tests a file of tests has changed lately.
+const (
+	recent      = 3
+	filesOfTest = "*_test.go"
+)
 
 // leftOut are the tests of packages that a commit does not play: all but those that its hash draws,
 // and those in files that changed lately. Tests with the same name are played or left out together,
@@ -73,7 +76,7 @@ func longOnes(ctx context.Context) (env []string, err error) {
 	if os.Getenv(draw.Key) == draw.All {
 		return nil, nil
 	}
-	lately, err := changed(ctx, ".", recent)
+	lately, err := changed(ctx, ".", recent, filesOfTest)
 	if err != nil {
 		return []string{draw.Key + "=" + draw.All}, nil // nobody knows what has changed
 	}
@@ -150,9 +153,9 @@ func testsIn(path string) (names []string, err error) {
 	return names, nil
 }
 
-// changed are the files of tests that the last commits with any have changed, or that differ from
-// the last commit. The first commit of a repository, or of a part of one, has changed nothing.
-func changed(ctx context.Context, dir string, commits int) (paths []string, err error) {
+// changed are the files of a pattern that the last commits with any have changed, or that differ
+// from the last commit. The first commit of a repository, or of a part of one, has changed nothing.
+func changed(ctx context.Context, dir string, commits int, pattern string) (paths []string, err error) {
 	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
@@ -162,7 +165,7 @@ func changed(ctx context.Context, dir string, commits int) (paths []string, err 
 		{"diff", "--name-only", "HEAD"},
 		{"ls-files", "--full-name", "--others", "--exclude-standard"},
 	} {
-		files, err := git(ctx, dir, append(question, "--", "*_test.go")...)
+		files, err := git(ctx, dir, append(question, "--", pattern)...)
 		if err != nil {
 			return nil, err
 		}

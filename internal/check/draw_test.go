@@ -103,7 +103,7 @@ func TestChangedTests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := changed(t.Context(), root, 1); err == nil {
+	if _, err := changed(t.Context(), root, 1, filesOfTest); err == nil {
 		t.Error("a directory outside any repository has changes")
 	}
 	do := func(args ...string) {
@@ -138,7 +138,7 @@ func TestChangedTests(t *testing.T) {
 		2: {"first/a_test.go", "second/a_test.go", "added/a_test.go"},
 		9: {"first/a_test.go", "second/a_test.go", "added/a_test.go"},
 	} {
-		got, err := changed(t.Context(), root, commits)
+		got, err := changed(t.Context(), root, commits, filesOfTest)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,13 +9,17 @@ import (
 	"strings"
 )
 
-// nested are the commands for the modules below this one, which ./... leaves out. All are vetted.
-// The examples are tested too, what is below package kube, and what is deployed, which says what it
-// leaves out. The others measure other systems, which a machine may not have. Only discovery by
-// etcd is tested there: that server comes with the module.
-func nested(context.Context) ([]step, error) {
+// nested are the commands for the modules below this one, which ./... leaves out: those that the
+// commit tries, see tried. They are vetted. The examples are tested too, what is below package
+// kube, and what is deployed, which says what it leaves out. The others measure other systems,
+// which a machine may not have. Only discovery by etcd is tested there: that server comes with the
+// module.
+func nested(ctx context.Context) ([]step, error) {
 	dirs, err := below(".")
 	if err != nil {
+		return nil, err
+	}
+	if dirs, err = tried(ctx, dirs); err != nil {
 		return nil, err
 	}
 	var steps []step

@@ -5,12 +5,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
 // TestNested: every module below is vetted, and the examples, what is deployed and the discovery of
 // servers by etcd are tested.
 func TestNested(t *testing.T) {
 	t.Chdir("../..")
+	t.Setenv(draw.Key, draw.All)
 	steps, err := nested(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func races(ctx context.Context) ([]step, error) {
 	skip, env := unracedTests, []string(nil)
 	packages = slices.DeleteFunc(packages, func(p pkg) bool { return !slices.Contains(names, p.ImportPath) })
 	// outside a repository nobody knows what has changed
-	if lately, err := changed(ctx, ".", recent); err == nil && os.Getenv("RACE") != "all" {
+	if lately, err := changed(ctx, ".", recent, filesOfTest); err == nil && os.Getenv("RACE") != "all" {
 		others, err := leftOut(packages, commit(ctx), lately)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
+)
+
+// unchecked is how many commits may come between two that are checked. A change of one of the last
+// so many may have broken a nested module.
+const unchecked = 10
+
+// tried are those of the nested modules that a commit tries. To compile what they need takes longer
+// than all other stages if nothing was compiled before. So a commit tries those that its hash
+// draws, and those that the last commits may have broken. With THOROUGH=all, or outside a
+// repository, all are tried.
+func tried(ctx context.Context, dirs []string) ([]string, error) {
+	if os.Getenv(draw.Key) == draw.All {
+		return dirs, nil
+	}
+	files, err := changed(ctx, ".", unchecked, ".")
+	if err != nil {
+		return dirs, nil //nolint:nilerr // nobody knows what has changed
+	}
+	root, err := os.Getwd()
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, file := range files {
+		if files[i], err = filepath.Rel(root, file); err != nil {
+			return nil, err
+		}
+	}
+	return drawn(dirs, commit(ctx), files)
+}
+
+// drawn are the nested modules that a seed draws, and those that a change of files may have broken.
+func drawn(dirs []string, seed string, files []string) (those []string, err error) {
+	for _, dir := range dirs {
+		packages, err := uses(dir)
+		if err != nil {
+			return nil, err
+		}
+		if draw.Draws(seed, filepath.ToSlash(dir)) || touched(dir, packages, files) {
+			those = append(those, dir)
+		}
+	}
+	return those, nil
+}
+
+// touched reports whether a nested module may be broken by a change of files: of its own, of those
+// that it tries, of what it uses of this module, or of the versions that this module needs. A
+// public package is used by its API.
+func touched(dir string, uses, files []string) bool {
+	own := filepath.ToSlash(dir)
+	if first, _, _ := strings.Cut(own, "/"); first == "deploy" { // it tries what is beside it
+		own = first
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		file = filepath.ToSlash(file)
+		if strings.HasPrefix(file, own+"/") || file == "go.mod" || file == "go.sum" {
+			return true
+		}
+		return slices.ContainsFunc(uses, func(pkg string) bool {
+			if api := api(pkg); api != "" {
+				return file == api
+			}
+			return path.Dir(file) == pkg && path.Ext(file) == ".go" && !strings.HasSuffix(file, "_test.go")
+		})
+	})
+}
+
+// api is the file that shows the API of a public package, "" for another one.
+func api(pkg string) string {
+	file := path.Join("internal/architecture/testdata/api", strings.ReplaceAll(pkg, "/", "_")+".txt")
+	if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
+		return ""
+	}
+	return file
+}
+
+// uses are the packages of this module, outside of a folder, that the Go files in the folder
+// import.
+func uses(dir string) (packages []string, err error) {
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".go" || d.IsDir() {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, i := range f.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			pkg, is := strings.CutPrefix(name, module+"/")
+			if is && pkg != filepath.ToSlash(dir) && !strings.HasPrefix(pkg, filepath.ToSlash(dir)+"/") {
+				packages = append(packages, pkg)
+			}
+		}
+		return nil
+	})
+	slices.Sort(packages)
+	return slices.Compact(packages), err
+}
