@@ -98,7 +98,7 @@ type Config struct {
 	// object store is created.
 	LargeRetention time.Duration
 
-	// Verify says whether a worker checks the signature of each frame it is handed.
+	// Verify says whether a worker checks what proves each frame that it is handed.
 	Verify Verify
 	// AnswerTimeout is how long a worker may take to answer a frame before it is sent again.
 	// Default 500 ms, minimum 50 ms, maximum 1 h.
@@ -107,14 +107,15 @@ type Config struct {
 	domain, apiPrefix string // the session's
 }
 
-// Verify says which signatures a worker checks.
+// Verify says whether a worker checks that frames come from the leader.
 type Verify uint8
 
 const (
-	// VerifyFrames: the worker checks the signature of every frame. A check takes some 40 µs,
-	// however many tasks are in the frame.
+	// VerifyFrames: the worker checks the proof of every frame, however many tasks are in it. For
+	// the first ones that is a signature, whose check takes some 40 µs. For the others it is an
+	// HMAC under a key that the worker shares with the scheduler, which takes some 2 µs.
 	VerifyFrames Verify = iota
-	// VerifyOff: the worker checks no signature. Anybody who may publish to the worker's subjects
+	// VerifyOff: the worker checks no proof. Anybody who may publish to the worker's subjects
 	// can then have it run anything, and the worker tells a deposed scheduler apart by its epoch
 	// alone. Use it only in namespaces whose permissions keep everybody else out.
 	VerifyOff

@@ -16,7 +16,7 @@ var (
 	acrossFailovers = driverTest("^TestTicksAcrossFailovers$")
 	poisoned        = driverTest("^Test(FutureEpochFrame|ForgedFrame)$")
 	sharing         = driverTest("^TestSharedKeys$")
-	oneSignature    = driverTest("^TestOneSignatureForEachSession$")
+	fewSignatures   = driverTest("^TestFewSignatures$")
 	gated           = driverTest("^TestGate$")
 	reported        = driverTest("^TestAgain$")
 	heard           = driverTest("^TestReportsToAnotherSchedulerAreNotHeard$")
@@ -120,7 +120,7 @@ var taskMutants = mutants.Suite{
 			Edits: []mutants.Edit{{"\t\tg.shared.Forget()\n", ""}},
 		},
 		{
-			Name: "a worker names no key in its answers", By: oneSignature,
+			Name: "a worker names no key in its answers", By: fewSignatures,
 			Edits: []mutants.Edit{{"f.m.Reply, v.Number, s.verifier.believed(&v)}", "f.m.Reply, v.Number, \"\"}"}},
 		},
 		{

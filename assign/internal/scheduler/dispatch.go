@@ -138,9 +138,6 @@ func (d *dispatcher) unsent(p *tasks.Assign, t *frame.Task) {
 
 // send sends a frame in as many messages as its size needs.
 func (d *dispatcher) send(f *assignFrame) {
-	if !d.lead.Valid() {
-		return
-	}
 	p := &f.push
 	v := d.envelope(p.Epoch, p.Term, p.Instance, p.Session, p.Frame)
 	most := d.out.MaxPayload()
@@ -149,7 +146,7 @@ func (d *dispatcher) send(f *assignFrame) {
 	for from := 0; from < len(f.list); {
 		to := f.fits(from, room)
 		message := frame.EncodeAssign(&v, p.Low, f.list[from:to])
-		if len(message)+frame.SignatureSize <= most {
+		if len(message)+frame.ProofSize <= most {
 			messages = append(messages, message)
 		} else { // submitted where messages may be larger
 			d.out.Refresh()
@@ -164,7 +161,9 @@ func (d *dispatcher) send(f *assignFrame) {
 		reply += "." + strconv.FormatInt(int64(n), 36)
 	}
 	for _, message := range messages {
-		d.deliver(&v, subject, reply, message)
+		if d.lead.Valid() {
+			d.deliver(&v, subject, reply, message)
+		}
 	}
 }
 
@@ -172,7 +171,7 @@ func (d *dispatcher) send(f *assignFrame) {
 // else proven, over the connection.
 func (d *dispatcher) deliver(v *frame.Envelope, subject, reply string, message []byte) {
 	if v.Instance == d.host.Instance() && v.Session == d.host.Session() &&
-		d.out.Hand(subject, reply, frame.Seal(message, frame.Unsigned)) {
+		d.out.Hand(subject, reply, frame.Seal(message, frame.Unproven)) {
 		return
 	}
 	d.out.Send(subject, reply, d.proofs.Seal(v, message))

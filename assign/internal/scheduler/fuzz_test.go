@@ -81,7 +81,7 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 		cfg:  Config{Namespace: "work", Role: "r"},
 		work: record.WorkOf("work", "b"), talk: record.TalkOf("work", "s"), host: f.h, conn: f.h.Conn(),
 		stream: &natskv.Stream{},
-		proofs: frame.NewProver(frame.NewKeyPair([frame.KeySize]byte{}), nil),
+		proofs: frame.NewProver(frame.NewKeyPair([frame.KeySize]byte{}), frame.Unproven),
 		inbox:  heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second,
@@ -89,6 +89,9 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 		}),
 	})
 	s.assemble(&recorder{most: 1 << 20}, f.closed)
+	for number := range uint64(2) { // the frames that it has signed
+		s.proofs.Seal(&frame.Envelope{Session: heardSession, Number: number + 1, Key: "ours"}, nil)
+	}
 	s.members.peers[heardSession] = peer{instance: "w.1"}
 	s.writes.batched = true
 	submitted := func(id string, revision uint64) tasks.Event {
@@ -165,6 +168,7 @@ func FuzzHeard(f *testing.F) {
 			f.Add(subject, answers(7, tasks.Accepted), report)
 			f.Add(subject, answers(8, tasks.Draining), report)
 			f.Add(subject, frame.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}, ""), report)
+			f.Add(subject, frame.EncodeSynced(7, heardEpoch, nil, strings.Repeat("k", frame.KeySize)), report)
 			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch, []frame.Finding{
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Progressing, Fraction: 0.5, Data: []byte("half")},
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},

@@ -125,7 +125,7 @@ func (s *worker) start(t *frame.Task) {
 }
 
 // unpark looks again at the frames that wait. A frame that waits for a short beat is not checked
-// again before there is one: each check would cost a signature. A scheduler that asks what this
+// again before there is one: each check may cost a signature. A scheduler that asks what this
 // worker holds waits for the answer before it does anything else, so the session gets a new watch.
 func (s *worker) unpark(now time.Time) {
 	if len(s.parked) == 0 {

@@ -19,15 +19,15 @@ const Later = tasks.Verdict(255)
 
 // Judge says whether a frame comes from the scheduler in view, and is for this worker: the first
 // reason against it counts. The epoch that it names is compared with the view alone, so that no
-// frame makes the worker believe in an epoch; signed is asked only of one from the epoch in view,
-// since it costs.
-func (a *Addressee) Judge(v *Envelope, signed func() bool) tasks.Verdict {
+// frame makes the worker believe in an epoch; proven is asked only of one from the epoch in view,
+// since a signature costs.
+func (a *Addressee) Judge(v *Envelope, proven func() bool) tasks.Verdict {
 	switch {
 	case v.Epoch > a.Highest:
 		return Later
 	case a.Epoch == 0 || v.Epoch != a.Epoch || v.Term > v.Epoch:
 		return tasks.StaleEpoch
-	case !signed():
+	case !proven():
 		return tasks.Forged
 	case v.Namespace != a.Namespace || v.Role != a.Role || v.Instance != a.Instance || v.Session != a.Session:
 		return tasks.Foreign

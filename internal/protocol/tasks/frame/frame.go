@@ -22,24 +22,24 @@ type Envelope struct {
 	Key string
 }
 
-// SignatureSize is how many bytes Seal appends, whatever proves the frame.
-const SignatureSize = 64
+// ProofSize is how many bytes Seal appends, whatever proves the frame.
+const ProofSize = 64
 
 // Seal appends a proof, such as a signature, to a frame that an Encode function returned.
 func Seal(frame []byte, prove func([]byte) []byte) []byte { return append(frame, prove(frame)...) }
 
-// Unsigned stands for the signature of a frame that does not leave the process. It verifies with no
+// Unproven stands for the signature of a frame that does not leave the process. It verifies with no
 // key.
-func Unsigned([]byte) []byte { return unsigned[:] }
+func Unproven([]byte) []byte { return unproven[:] }
 
-var unsigned [SignatureSize]byte
+var unproven [ProofSize]byte
 
 // Open splits a frame into what was proven and the proof.
 func Open(sealed []byte) (frame, proof []byte, err error) {
-	if len(sealed) < SignatureSize+2 {
+	if len(sealed) < ProofSize+2 {
 		return nil, nil, ErrFrame
 	}
-	at := len(sealed) - SignatureSize
+	at := len(sealed) - ProofSize
 	return sealed[:at:at], sealed[at:], nil
 }
 
@@ -75,7 +75,7 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		room += 96 + len(list[i].ID) + len(list[i].Policy.Kind) + len(list[i].Trace) + len(list[i].Header) +
 			len(list[i].Payload) + len(list[i].Saved)
 	}
-	e := newEncoder(FrameAssign, room+128+KeySize+SignatureSize)
+	e := newEncoder(FrameAssign, room+128+KeySize+ProofSize)
 	e.envelope(v)
 	e.number(low)
 	e.number(uint64(len(list)))
@@ -140,7 +140,7 @@ func milliseconds(n int64) time.Duration {
 
 // EncodeStop makes the frame of a Stop, as its worker is told it. The term is the envelope's.
 func EncodeStop(v *Envelope, t workers.StopOrder) []byte {
-	e := newEncoder(FrameStop, 160+len(t.ID)+KeySize+SignatureSize)
+	e := newEncoder(FrameStop, 160+len(t.ID)+KeySize+ProofSize)
 	e.envelope(v)
 	e.text(t.ID)
 	e.attempt(t.Attempt)
@@ -167,7 +167,7 @@ func DecodeStop(frame []byte) (v Envelope, t workers.StopOrder, err error) {
 
 // EncodeSync makes the frame of a Sync.
 func EncodeSync(v *Envelope) []byte {
-	e := newEncoder(FrameSync, 160+KeySize+SignatureSize)
+	e := newEncoder(FrameSync, 160+KeySize+ProofSize)
 	e.envelope(v)
 	e.text(v.Key)
 	return e.b

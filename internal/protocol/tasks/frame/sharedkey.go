@@ -31,11 +31,17 @@ func NewKeyPair(private [KeySize]byte) *KeyPair {
 // (RFC 2104), of the size of a signature.
 type sharedKey []byte
 
+// withWorker is the key that a scheduler's pair shares with a worker's public key; nil if the text
+// is nobody's public key.
+func (p *KeyPair) withWorker(public string) sharedKey { return p.share(public, p.public+public) }
+
+// withScheduler is the key that a worker's pair shares with a scheduler's public key.
+func (p *KeyPair) withScheduler(public string) sharedKey { return p.share(public, public+p.public) }
+
 // share makes the key that the pair shares with the owner of another public key. The key is bound
-// to both public keys and to the direction (RFC 5869): no frame from the worker's side has its
-// proof. Text that is not the public key of anybody shares none: nil.
-func (p *KeyPair) share(other, scheduler, worker string) sharedKey {
-	public, err := ecdh.X25519().NewPublicKey([]byte(other))
+// to the scheduler's public key and the worker's, in that order (RFC 5869).
+func (p *KeyPair) share(with, both string) sharedKey {
+	public, err := ecdh.X25519().NewPublicKey([]byte(with))
 	if err != nil {
 		return nil
 	}
@@ -43,7 +49,7 @@ func (p *KeyPair) share(other, scheduler, worker string) sharedKey {
 	if err != nil { // a point of low order, for which the secret is known to all
 		return nil
 	}
-	key, err := hkdf.Key(sha512.New, secret, nil, "rolemanager frame key v1\x00"+scheduler+worker, sha512.Size)
+	key, err := hkdf.Key(sha512.New, secret, nil, "rolemanager frame key v1\x00"+both, sha512.Size)
 	if err != nil {
 		return nil
 	}

@@ -11,16 +11,16 @@ import (
 func TestSharedKey(t *testing.T) {
 	scheduler, worker, other := pairOf(1), pairOf(2), pairOf(3)
 	frame := []byte("frame")
-	key := scheduler.share(worker.public, scheduler.public, worker.public)
+	key := scheduler.withWorker(worker.public)
 	proof := key.proof(frame)
-	if len(proof) != SignatureSize ||
-		!worker.share(scheduler.public, scheduler.public, worker.public).holds(frame, proof) {
+	if len(proof) != ProofSize ||
+		!worker.withScheduler(scheduler.public).holds(frame, proof) {
 		t.Error("the worker does not share the key")
 	}
 	for what, k := range map[string]sharedKey{
-		"another worker":      other.share(scheduler.public, scheduler.public, other.public),
-		"another scheduler":   worker.share(other.public, other.public, worker.public),
-		"the other direction": worker.share(scheduler.public, worker.public, scheduler.public),
+		"another worker":      other.withScheduler(scheduler.public),
+		"another scheduler":   worker.withScheduler(other.public),
+		"the other direction": worker.withWorker(scheduler.public),
 		"no key":              nil,
 	} {
 		if k.holds(frame, proof) {
@@ -32,86 +32,98 @@ func TestSharedKey(t *testing.T) {
 	}
 	order1 := string(make([]byte, KeySize)) // of which everybody knows the secret
 	for _, public := range []string{"", "short", strings.Repeat("x", KeySize+1), order1} {
-		if scheduler.share(public, scheduler.public, public) != nil {
+		if scheduler.withWorker(public) != nil {
 			t.Errorf("a key is shared with %q", public)
 		}
 	}
 }
 
-// talk has a scheduler send frames to a worker, which answers each. It returns which were signed.
-func talk(p *Prover, b *Believer, frames int) (signatures string) {
-	for number := range uint64(frames) {
-		v := Envelope{Session: 7, Number: number + 1}
-		p.Address(&v)
-		sealed := p.Seal(&v, EncodeSync(&v))
-		raw, proof, _ := Open(sealed)
-		got, _ := DecodeSync(raw)
-		switch {
-		case b.Holds(raw, proof):
-			signatures += "-"
-		case string(signed("s")(raw)) == string(proof):
-			signatures += "s"
-		default:
-			return signatures + "?"
-		}
-		p.Answered(7, v.Number, b.Believed(&got))
-	}
-	return signatures
+// talk is a scheduler that sends frames to a worker.
+type talk struct {
+	*Prover
+	worker Believer
+	number uint64
 }
 
-// TestOneSignatureForEachWorker: a scheduler signs the first frame to a worker, and no other one
-// while all are answered. A worker of a former version, or one whose key is nobody's, has all of
-// them signed.
-func TestOneSignatureForEachWorker(t *testing.T) {
-	p := NewProver(pairOf(1), signed("s"))
-	b := NewBeliever(pairOf(2))
-	if got := talk(p, &b, 5); got != "s----" {
-		t.Errorf("signed: %s", got)
-	}
-	b.Forget()
-	if got := talk(p, &b, 1); got != "?" {
-		t.Errorf("a frame that the worker cannot believe: %s", got)
-	}
-	if got := talk(p, &b, 3); got != "s--" {
-		t.Errorf("after it: %s", got)
-	}
-	if p.Answered(7, 1, pairOf(3).public) {
-		t.Error("another key of the same session is not noticed")
-	}
-	if got := talk(p, &b, 3); got != "sss" {
-		t.Errorf("a session with two keys: %s", got)
-	}
-	p.Forget(7)
-	if got := talk(p, &b, 3); got != "s--" {
-		t.Errorf("a session that the scheduler has forgotten: %s", got)
-	}
-	next := NewProver(pairOf(4), signed("s"))
-	if got := talk(next, &b, 3); got != "s--" {
-		t.Errorf("a later term of the same session: %s", got)
-	}
-	for _, key := range []string{"", "short", string(make([]byte, KeySize))} {
-		p := NewProver(pairOf(1), signed("s"))
-		for range 3 {
-			v := Envelope{Session: 7, Number: 1}
-			p.Address(&v)
-			if v.Key == "" {
-				t.Errorf("a frame to a worker with the key %q is not signed", key)
-			}
-			p.Seal(&v, EncodeSync(&v))
-			p.Answered(7, 1, key)
+// send sends so many frames, and the worker answers each. It returns which were signed, and which
+// were not believed.
+func (k *talk) send(frames int) (proofs string) {
+	for range frames {
+		v, raw, proof := k.seal()
+		switch {
+		case k.worker.Holds(raw, proof):
+			proofs += "-"
+		case string(signed("s")(raw)) == string(proof):
+			proofs += "s"
+		default:
+			proofs += "?"
+			continue
 		}
-		b := NewBeliever(pairOf(2))
-		if got := b.Believed(&Envelope{Key: key}); got != "" {
-			t.Errorf("the worker answers with a key to a scheduler with the key %q", key)
+		k.Answered(7, v.Number, k.worker.Believed(&v))
+	}
+	return proofs
+}
+
+func (k *talk) seal() (v Envelope, raw, proof []byte) {
+	k.number++
+	v = Envelope{Session: 7, Number: k.number}
+	k.Address(&v)
+	raw, proof, _ = Open(k.Seal(&v, EncodeSync(&v)))
+	return v, raw, proof
+}
+
+// TestFewSignatures: a scheduler signs the first frames to a worker, and no other one while all are
+// answered. After one that was not, it signs one more.
+func TestFewSignatures(t *testing.T) {
+	k := &talk{Prover: NewProver(pairOf(1), signed("s")), worker: NewBeliever(pairOf(2))}
+	want := func(what, proofs string) {
+		t.Helper()
+		if got := k.send(len(proofs)); got != proofs {
+			t.Errorf("%s: %s, want %s", what, got, proofs)
 		}
 	}
-	p.Answered(8, 1, pairOf(3).public)
-	if len(p.workers) != 1 {
+	want("first", "ss---")
+	k.seal()
+	want("after one that was lost", "s---")
+	k.worker.Forget()
+	want("a worker that has forgotten the key", "?s--")
+	k.Prover = NewProver(pairOf(4), signed("s"))
+	want("a later term of the same session", "ss--")
+	for n, key := range []string{pairOf(3).public, k.worker.pair.public, pairOf(5).public} {
+		if got, want := k.Answered(7, k.number, key), n > 0; got != want {
+			t.Errorf("key %d is said to be new: %t, want %t", n, !got, !want)
+		}
+	}
+	want("a session with several keys", "sss")
+	k.Forget(7)
+	want("a session that was forgotten", "ss--")
+	if k.Answered(8, 1, pairOf(3).public); len(k.workers) != 1 {
 		t.Error("a key is kept of a session that no frame has gone to")
 	}
 	v := Envelope{Session: 7}
-	if p.Address(&v); v.Key == "" {
+	if k.Address(&v); v.Key == "" {
 		t.Error("a frame without a number is not signed")
+	}
+}
+
+// TestNobodysKeys: all frames are signed to a worker of a former version, or one whose key is
+// nobody's, and such a worker names no key.
+func TestNobodysKeys(t *testing.T) {
+	for _, key := range []string{"", "short", string(make([]byte, KeySize))} {
+		k := talk{Prover: NewProver(pairOf(1), signed("s"))}
+		for range 4 {
+			v, _, _ := k.seal()
+			if v.Key == "" {
+				t.Errorf("a frame to a worker with the key %q is not signed", key)
+			}
+			k.Answered(7, v.Number, key)
+		}
+	}
+	b := NewBeliever(pairOf(2))
+	for _, key := range []string{"", "short"} {
+		if got := b.Believed(&Envelope{Key: key}); got != "" {
+			t.Errorf("the worker answers with a key to a scheduler with the key %q", key)
+		}
 	}
 }
 

@@ -77,8 +77,8 @@ func (d *decoder) number() uint64 {
 	return n
 }
 
-// shortest reports whether b begins with a varint of a size that has no shorter form. So each frame
-// has one spelling, and no damage to a number makes it take the next field's place.
+// shortest reports whether b begins with a varint of a size that has no shorter form. So each
+// number has one form, and none that is damaged takes the next field's place.
 func shortest(b []byte, size int) bool { return size == 1 || size > 1 && b[size-1] != 0 }
 
 func (d *decoder) signed() int64 {
