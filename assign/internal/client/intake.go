@@ -112,7 +112,9 @@ func (in *intake) turn() {
 	in.mu.Lock()
 	now := in.now()
 	n, together := in.rule.Next(now, len(in.queue))
-	list, asOne := in.take(n, together, in.rule.AsOne(now))
+	list, asOne := in.take(n, together, func(bundles, rest, n int) bool {
+		return in.rule.AsOne(now, bundles, rest, n)
+	})
 	switch {
 	case len(list) == 0:
 	case asOne, together && len(list) == 1:
@@ -139,8 +141,9 @@ func (in *intake) turn() {
 }
 
 // take takes up to n submissions out of the queue, without those whose callers have left. asOne
-// says that these are a bundle; else each is a record of its own.
-func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne bool) {
+// says that these are a bundle; else each is a record of its own. mayBe says whether so many
+// bundles may go, one after the other, and a batch of the rest, in place of a batch of n.
+func (in *intake) take(n int, together bool, mayBe func(bundles, rest, n int) bool) (list []*arrival, asOne bool) {
 	if n == 0 {
 		return nil, false
 	}
@@ -152,8 +155,8 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 		return list, false
 	}
 	list = in.batch(n)
-	if mayBeOne {
-		if b := in.bundle(n); worthwhile*len(b) >= len(list) || len(b) > 0 && in.bundlesOf(list) <= worthwhile {
+	if b := in.bundle(n); len(b) > 0 {
+		if bundles, rest := in.bundlesOf(list); mayBe(bundles, rest, len(list)) {
 			list, asOne = b, len(b) > 1
 		}
 	}
@@ -170,17 +173,12 @@ func (in *intake) take(n int, together, mayBeOne bool) (list []*arrival, asOne b
 	return list, asOne
 }
 
-// worthwhile: a bundle goes in place of a batch that has up to so many times its submissions, or
-// whose submissions would go in up to so many bundles. A batch takes a store much longer.
-const worthwhile = 4
-
-// bundlesOf is in how many bundles submissions would go, or more; one that goes in none counts as
-// one.
-func (in *intake) bundlesOf(list []*arrival) (n int) {
+// bundlesOf is in how many bundles submissions would go, and how many go in none.
+func (in *intake) bundlesOf(list []*arrival) (n, rest int) {
 	bytes, room := map[string]int{}, max(in.room(), 1)
 	for _, a := range list {
 		if a.block == "" {
-			n++
+			rest++
 		} else {
 			bytes[a.block] += a.member.Size()
 		}
@@ -188,7 +186,7 @@ func (in *intake) bundlesOf(list []*arrival) (n int) {
 	for _, b := range bytes {
 		n += (b + room - 1) / room
 	}
-	return n
+	return n, rest
 }
 
 // batch is the first submissions that go into one batch, up to n. It has one record for each id,

@@ -75,8 +75,8 @@ func TestWhatGoesInABundle(t *testing.T) {
 		"no more than may go":        {arrivals("client.1", 2*most, 1), payload, most, true},
 		"one alone":                  {arrivals("client.1", 1, 1), payload, 1, false},
 		"a named one is first":       {append(named(1), arrivals("client.1", 20, 1)...), payload, 21, false},
-		"a quarter":                  {append(arrivals("client.1", 5, 1), named(15)...), payload, 5, true},
-		"less than a quarter":        {append(arrivals("client.1", 5, 1), named(16)...), payload, 21, false},
+		"three named ones":           {append(arrivals("client.1", 5, 1), named(3)...), payload, 5, true},
+		"four named ones":            {append(arrivals("client.1", 5, 1), named(4)...), payload, 9, false},
 		"of two blocks":              {two, payload, 20, true},
 		"few of a former block":      {rest, payload, 2, true},
 		"the last of a former block": {rest[1:], payload, 1, false},
@@ -94,7 +94,7 @@ func TestWhatGoesInABundle(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			in := waiting(x.payload, slices.Clone(x.queue))
-			list, asOne := in.take(most, true, true)
+			list, asOne := in.take(most, true, func(bundles, rest, _ int) bool { return bundles+rest <= 4 })
 			if len(list) != x.n || asOne != x.asOne {
 				t.Fatalf("%d go, as one: %v; want %d, %v", len(list), asOne, x.n, x.asOne)
 			}
@@ -125,7 +125,7 @@ func TestABundleEndsItsBlock(t *testing.T) {
 		for range 20 {
 			in.queue = append(in.queue, arrive(in.ids.next(), 1))
 		}
-		list, asOne := in.take(100, true, mayBeOne)
+		list, asOne := in.take(100, true, func(int, int, int) bool { return mayBeOne })
 		block, _, _ := bundles.Split(in.ids.next())
 		if ends := block != list[0].block; asOne != mayBeOne || ends != mayBeOne {
 			t.Errorf("as one: %v, and the next id is of block %s after %s", asOne, block, list[0].block)
@@ -162,7 +162,7 @@ func TestEachGoesOnce(t *testing.T) {
 				next = in.queue[first]
 			}
 			list, _ := in.take(rapid.IntRange(1, 20).Draw(t, "n"), rapid.Bool().Draw(t, "together"),
-				rapid.Bool().Draw(t, "mayBeOne"))
+				func(int, int, int) bool { return rapid.Bool().Draw(t, "mayBeOne") })
 			if next != nil && !slices.Contains(list, next) {
 				t.Fatalf("%s waits, and %d others go", next.op.Key, len(list))
 			}

@@ -8,8 +8,15 @@ var together = []mutants.Mutant{
 		{"g.pace.each.low*time.Duration(n) > cost+cost/margin", "cost > 0"},
 	}},
 	{Name: "one record goes where a batch is to be measured", Edits: []mutants.Edit{
-		{"return g.cost.known(now) && g.dear == 0", "return g.cost.known(now)"},
+		{"if !g.cost.known(now) || g.dear > 0 {", "if !g.cost.known(now) {"},
 	}},
+	{Name: "several records go where a batch takes less time", Edits: []mutants.Edit{
+		{"time.Duration(records) * g.ones.fixed.low", "g.ones.fixed.low"},
+	}},
+	{Name: "what one record took is known for ever", Edits: []mutants.Edit{
+		{"if !g.ones.known(now) {", "if g.ones.at == 0 {"},
+	}},
+	{Name: "the batch of the rest costs nothing", Edits: []mutants.Edit{{"if rest > 0 {", "if rest < 0 {"}}},
 	{Name: "only those that wait make one record worth while", Edits: []mutants.Edit{
 		{"min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)", "min(waiting, Most)"},
 	}},
@@ -85,12 +92,14 @@ var together = []mutants.Mutant{
 	{Name: "a batch follows one without an answer", Edits: []mutants.Edit{
 		{"case Silent, NotTaken:\n\t\tg.barred = now.Add(quiet)", "case Silent, NotTaken:\n\t\tg.barred = now"},
 	}},
-	{Name: "one record of many says what a batch takes", Edits: []mutants.Edit{{"if !g.one {", "if true {"}}},
+	{Name: "one record of many says what a batch takes", Edits: []mutants.Edit{
+		{"g.ones.took(now, 0, took)", "g.cost.took(now, n, took)"},
+	}},
 	{Name: "a few that never go alone wait for nothing", Edits: []mutants.Edit{
 		{"now.Add(min(rest*took, calm))", "now"},
 	}},
 	{Name: "many go as one record when no batch is measured", Edits: []mutants.Edit{
-		{"return g.cost.known(now) && g.dear == 0", "return g.cost.at != 0 && g.dear == 0"},
+		{"if !g.cost.known(now) || g.dear > 0 {", "if g.cost.at == 0 || g.dear > 0 {"},
 	}},
 }
 

@@ -33,7 +33,9 @@
 //     record always. That record is much cheaper, and says nothing of the price. So a batch goes
 //     now and then, and is measured: the outcomes of these writes' tasks go in batches. Since it is
 //     answered sooner, few wait for the next one. So what went within the time of a batch counts
-//     among those that wait.
+//     among those that wait. Where writes need several records, one after the other, or some
+//     need a batch of their own, one batch goes if all that takes longer, by what such a record
+//     took lately.
 //   - G10 Some writes never go alone. A few of them wait after a batch for four times as long as it
 //     took, and for a tenth of a second at most: a batch costs the store nearly the same, however
 //     few are in it. Enough for a batch go at once.

@@ -41,6 +41,7 @@ type Gatherer struct {
 
 	pace   pace
 	cost   price
+	ones   price // of what goes as one record
 	lately lately
 	recent recent
 }
@@ -168,8 +169,21 @@ func (g *Gatherer) Await(now record.Instant, n int) time.Duration {
 	return max(g.rested.Sub(now), 0)
 }
 
-// AsOne reports whether writes that go together now may go as one record.
-func (g *Gatherer) AsOne(now record.Instant) bool { return g.cost.known(now) && g.dear == 0 }
+// AsOne reports whether n writes that go together now may go as records of many. There would be so
+// many of these, one after the other, and then a batch of the rest. Only the first record goes now.
+func (g *Gatherer) AsOne(now record.Instant, records, rest, n int) bool {
+	if !g.cost.known(now) || g.dear > 0 {
+		return false
+	}
+	if !g.ones.known(now) {
+		return true
+	}
+	took := time.Duration(records) * g.ones.fixed.low
+	if rest > 0 {
+		took += g.cost.of(now, rest)
+	}
+	return took <= g.cost.of(now, n)
+}
 
 // Batch notes that n writes are sent together, each a record of its own.
 func (g *Gatherer) Batch(now record.Instant, n int) {
@@ -200,7 +214,9 @@ func (g *Gatherer) BatchAnswered(now record.Instant, f Fate, waiting int) {
 	switch f {
 	case Stored:
 		took := now.Sub(g.sent)
-		if !g.one {
+		if g.one {
+			g.ones.took(now, 0, took) // however many there are
+		} else {
 			g.cost.took(now, n, took)
 			g.rested = now.Add(min(rest*took, calm))
 		}

@@ -24,7 +24,7 @@ func TestPays(t *testing.T) {
 		writers := rapid.IntRange(1, 600).Draw(t, "writers")
 		span := max(2*time.Second, 12*time.Duration(writers)*s.single) // the first half is to measure
 		always := world{store: s, never: true, later: later}
-		free := world{store: s, later: later, asOne: rapid.Bool().Draw(t, "asOne")}
+		free := world{store: s, later: later, asOne: rapid.SampledFrom([]int{0, 30, Most}).Draw(t, "asOne")}
 		alone, got := always.run(t, writers, span), free.run(t, writers, span)
 		if s.bursts { // those that meet are one from then on, and in the end all are
 			one := 2*s.way + time.Duration(writers)*(s.single+entering)
@@ -148,7 +148,7 @@ func TestADearBatchIsTriedAgain(t *testing.T) {
 // TestManyGoAsOneRecord: it takes the store the time of one write. A batch goes only now and then.
 func TestManyGoAsOneRecord(t *testing.T) {
 	const span, writers = 20 * time.Second, 256
-	w := world{asOne: true, store: store{
+	w := world{asOne: Most, store: store{
 		single: 330 * time.Microsecond, batch: 2500 * time.Microsecond, each: 10 * time.Microsecond,
 		way: 50 * time.Microsecond, bursts: true,
 	}}
@@ -162,27 +162,64 @@ func TestManyGoAsOneRecord(t *testing.T) {
 // TestOneRecordSaysNothingOfBatches: what it takes changes no price. A batch goes when the price
 // has been forgotten.
 func TestOneRecordSaysNothingOfBatches(t *testing.T) {
+	const waiting, pause = 100, 100 * time.Millisecond
 	g, now := turned(t)
-	if !g.AsOne(now) {
+	if !g.AsOne(now, 1, 0, waiting) {
 		t.Fatal("a batch was measured a moment ago")
 	}
-	const waiting, pause = 100, 100 * time.Millisecond
 	price := g.cost.of(now, waiting)
 	for until := now.Add(costMemory - pause); now < until; now = now.Add(pause) {
 		g.One(now, waiting)
 		now = now.Add(time.Microsecond)
 		g.BatchAnswered(now, Stored, 0)
-		if g.AsOne(now) && g.cost.of(now, waiting) != price {
+		if g.AsOne(now, 1, 0, waiting) && g.cost.of(now, waiting) != price {
 			t.Fatalf("the price of a batch was %v, and is %v after one record", price, g.cost.of(now, waiting))
 		}
 	}
-	if now = now.Add(2 * pause); g.AsOne(now) {
+	if now = now.Add(2 * pause); g.AsOne(now, 1, 0, waiting) {
 		t.Error("the price of a batch is not forgotten")
 	}
 	g.Batch(now, waiting)
 	now = now.Add(pause)
-	if g.BatchAnswered(now, Stored, 0); !g.AsOne(now) || g.cost.of(now, waiting) != pause {
+	if g.BatchAnswered(now, Stored, 0); !g.AsOne(now, 1, 0, waiting) || g.cost.of(now, waiting) != pause {
 		t.Errorf("a batch of %v is measured as %v", pause, g.cost.of(now, waiting))
+	}
+}
+
+// TestSeveralRecordsForABatch: they go in place of a batch where they take less time. Far away each
+// of them costs a way, and a batch costs one.
+func TestSeveralRecordsForABatch(t *testing.T) {
+	const span, writers, part = 10 * time.Second, 1000, 250
+	for way, batch := range map[time.Duration]time.Duration{
+		50 * time.Microsecond: 40 * time.Millisecond, 12 * time.Millisecond: 2500 * time.Microsecond,
+	} {
+		s := store{single: 330 * time.Microsecond, batch: batch, each: 10 * time.Microsecond, way: way}
+		records, batches := world{asOne: part, store: s}, world{store: s}
+		with, without := records.run(t, writers, span), batches.run(t, writers, span)
+		if near := way < time.Millisecond; near && with < 2*without || !near && with < 0.9*without {
+			t.Errorf("%v away: %.0f/s in %d records and %d batches, and %.0f/s in batches alone",
+				way, with, records.bundles, records.batches, without)
+		}
+	}
+}
+
+// TestWhatARecordTakesIsForgotten: it is measured again, like the price of a batch.
+func TestWhatARecordTakesIsForgotten(t *testing.T) {
+	const waiting = 100
+	g, now := turned(t)
+	g.One(now, waiting)
+	now = now.Add(g.cost.of(now, waiting) / 2)
+	if g.BatchAnswered(now, Stored, 0); !g.AsOne(now, 2, 0, waiting) || g.AsOne(now, 3, 0, waiting) {
+		t.Errorf("a record takes %v, and a batch %v", g.ones.fixed.low, g.cost.of(now, waiting))
+	}
+	g.ones.fixed.low = 40 * eachTogether
+	if g.AsOne(now, 1, 70, 100) || !g.AsOne(now, 1, 50, 100) {
+		t.Error("a record goes beside a batch if that saves what its writes would take in the batch")
+	}
+	now = now.Add(costMemory)
+	g.Batch(now, waiting)
+	if g.BatchAnswered(now.Add(time.Millisecond), Stored, 0); !g.AsOne(now, 3, 0, waiting) {
+		t.Error("what a record took long ago is not forgotten")
 	}
 }
 
@@ -340,7 +377,7 @@ func TestTwoMoreGoAfterADearBatch(t *testing.T) {
 func TestOneSlowBatch(t *testing.T) {
 	for _, first := range []time.Duration{100 * time.Millisecond, 240 * time.Millisecond, 400 * time.Millisecond} {
 		const writers, batch = 256, 2500 * time.Microsecond
-		w := world{asOne: true, store: store{
+		w := world{asOne: Most, store: store{
 			single: 330 * time.Microsecond, batch: first, each: 10 * time.Microsecond, way: 50 * time.Microsecond,
 		}}
 		for w.batches == 0 {

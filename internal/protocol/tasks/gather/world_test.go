@@ -59,7 +59,7 @@ type world struct {
 	g       Gatherer
 	never   bool // nothing goes together
 	later   bool // nobody writes before all answers that have come are read
-	asOne   bool // what goes together goes as one record where it may
+	asOne   int  // so many of what goes together go as one record where they may
 	now     record.Instant
 	waiting int
 	answers []answer
@@ -125,7 +125,9 @@ func (w *world) next(t failer) {
 	if under := len(w.answers) + len(w.queue); under > 0 {
 		t.Fatalf("%d are under way, and a batch is sent", under)
 	}
-	if w.asOne && w.g.AsOne(w.now) {
+	if w.asOne > 0 && w.g.AsOne(w.now, (n+w.asOne-1)/w.asOne, 0, n) {
+		w.waiting += max(n-w.asOne, 0)
+		n = min(n, w.asOne)
 		w.g.One(w.now, n)
 		w.bundles++
 		w.arrives(answer{at: w.takes(w.now, n, false), n: n})
