@@ -52,8 +52,6 @@ type arrival struct {
 	member record.Member
 }
 
-const batchBytes = 4 << 20 // of one batch
-
 func newIntake(w *natskv.Writer, most *atomic.Int64, x *ids) *intake {
 	in := &intake{writer: w, most: most, ids: x, began: time.Now(), again: map[*bundle]struct{}{}}
 	in.timer = time.AfterFunc(time.Hour, in.turn)
@@ -70,7 +68,7 @@ func (in *intake) submit(ctx context.Context, op natskv.Write, named bool, done 
 	a := &arrival{ctx: ctx, op: op, named: named, done: done}
 	in.mu.Lock()
 	var alone bool
-	if a.ticket, alone = in.rule.Enter(in.now()); alone {
+	if a.ticket, alone = in.rule.Enter(in.now(), a.size()); alone {
 		in.mu.Unlock()
 		in.send(a)
 		return
@@ -198,7 +196,7 @@ func (in *intake) batch(n int) (list []*arrival) {
 		if len(list) == n {
 			break
 		}
-		if len(list) > 0 && (bytes+size > batchBytes || a.lot != list[0].lot) || names[a.op.Key] {
+		if len(list) > 0 && (bytes+size > gather.MostBytes || a.lot != list[0].lot) || names[a.op.Key] {
 			continue
 		}
 		bytes += size

@@ -69,15 +69,12 @@ type (
 	}
 )
 
-const (
-	batchSize   = 4 << 20 // bytes of values in one batch
-	writeWithin = 5 * time.Second
-)
+const writeWithin = 5 * time.Second
 
 func (q *writeQueue) add(w write) {
 	q.guard = max(q.guard, w.guard)
 	if !q.batched && w.solitary() {
-		if w.ticket, w.alone = q.rule.Enter(q.now()); w.alone {
+		if w.ticket, w.alone = q.rule.Enter(q.now(), w.size()); w.alone {
 			q.submit(w.op, w)
 			return
 		}
@@ -148,7 +145,7 @@ func (q *writeQueue) take(most int) (list []write, ops []natskv.Write) {
 			of[w.member.Revision] = true
 		}
 		if taken > 0 && (w.each != list[0].each || w.halved != list[0].halved || taken >= most ||
-			len(ops)+w.records()+mostBundleRecords*len(of) > natskv.MaxBatch || size+w.size() > batchSize) {
+			len(ops)+w.records()+mostBundleRecords*len(of) > natskv.MaxBatch || size+w.size() > gather.MostBytes) {
 			break
 		}
 		size += w.size()

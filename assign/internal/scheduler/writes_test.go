@@ -20,7 +20,7 @@ func TestNoBatchBesideWritesThatGoAlone(t *testing.T) {
 	q := &writeQueue{
 		term: &term{began: time.Now()}, loop: loop{put: func(any) {}}, writer: closed, most: natskv.MaxBatch,
 	}
-	ticket, _ := q.rule.Enter(q.now())
+	ticket, _ := q.rule.Enter(q.now(), 1)
 	for range all {
 		q.add(write{guard: 1, op: natskv.Write{Key: "q.x"}})
 	}

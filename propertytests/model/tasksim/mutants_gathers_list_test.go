@@ -16,9 +16,12 @@ var together = []mutants.Mutant{
 	{Name: "what one record took is known for ever", Edits: []mutants.Edit{
 		{"if !g.ones.known(now) {", "if g.ones.at == 0 {"},
 	}},
+	{Name: "a batch holds as many large writes as small ones", Edits: []mutants.Edit{
+		{"min(n, MostBytes/max(s.mean, 1), Most)", "min(n, Most)"},
+	}},
 	{Name: "the batch of the rest costs nothing", Edits: []mutants.Edit{{"if rest > 0 {", "if rest < 0 {"}}},
 	{Name: "only those that wait make one record worth while", Edits: []mutants.Edit{
-		{"min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)", "min(waiting, Most)"},
+		{"waiting+g.lately.since(now.Add(-g.cost.of(now, 0)))", "waiting"},
 	}},
 	{Name: "what has ever gone as one record makes the next one worth while", Edits: []mutants.Edit{
 		{"if s.at >= then {", "if s.at >= 0 {"},

@@ -12,7 +12,8 @@
 //   - G1 Writes go together only while as many, one by one, would take the store longer by a
 //     quarter, by what was measured: among few the measure may be wrong by a sixth. Nearly all that
 //     is measured is too long, since others write too: so a low one of the last times counts, of
-//     both. There is no option.
+//     both. A batch holds so many bytes, so it is asked about as many writes as fit into one.
+//     There is no option.
 //   - G2 While a batch is under way, nothing else that entered is: neither a second batch nor a
 //     write that goes alone. So writes that go alone are answered before the first batch.
 //   - G3 What enters while a batch is under way goes into the next one. Nothing waits while nothing

@@ -39,6 +39,7 @@ type Gatherer struct {
 	barred   record.Instant
 	held     record.Instant // since when writes wait until the pace is known, 0: none waits
 
+	sizes  sizes
 	pace   pace
 	cost   price
 	ones   price // of what goes as one record
@@ -49,9 +50,10 @@ type Gatherer struct {
 // Ticket is a write that goes alone, from when it is sent until it is answered.
 type Ticket struct{ sent record.Instant }
 
-// Enter takes a write. It reports whether the write goes alone, now; else it waits for
-// [Gatherer.Next].
-func (g *Gatherer) Enter(now record.Instant) (t Ticket, alone bool) {
+// Enter takes a write of so many bytes. It reports whether the write goes alone, now; else it waits
+// for [Gatherer.Next].
+func (g *Gatherer) Enter(now record.Instant, bytes int) (t Ticket, alone bool) {
+	g.sizes.add(bytes)
 	if g.turn(now, 1); g.turned || g.alone >= g.most(now) && !g.late(now) {
 		return Ticket{}, false
 	}
@@ -134,11 +136,11 @@ func (g *Gatherer) Next(now record.Instant, waiting int) (n int, together bool) 
 	case !g.pace.known(now) && waiting >= group && !g.pace.asked:
 		g.pace.asked = true
 		return min(waiting, probe), false
-	case waiting > 0 && g.pays(now, min(waiting+g.lately.since(now.Add(-g.cost.of(now, 0))), Most)):
+	case waiting > 0 && g.pays(now, waiting+g.lately.since(now.Add(-g.cost.of(now, 0)))):
 		g.dear = 0
 		g.cost.pays(now)
 		return min(waiting, Most), true
-	case g.able(now, waiting) && g.dear < chance:
+	case g.able(now, g.sizes.fit(waiting)) && g.dear < chance:
 		g.dear++
 		return min(waiting, Most), true
 	}
@@ -229,8 +231,10 @@ func (g *Gatherer) BatchAnswered(now record.Instant, f Fate, waiting int) {
 // Ended notes whether a write was refused by its own condition.
 func (g *Gatherer) Ended(refused bool) { g.recent.add(refused) }
 
-// pays reports whether n writes are stored clearly sooner together.
+// pays reports whether n writes are stored clearly sooner together; of more than one batch holds,
+// those that it holds.
 func (g *Gatherer) pays(now record.Instant, n int) bool {
+	n = g.sizes.fit(n)
 	cost := g.cost.of(now, n)
 	return g.able(now, n) && g.pace.each.low*time.Duration(n) > cost+cost/margin
 }

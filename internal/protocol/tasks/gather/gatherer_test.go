@@ -344,6 +344,28 @@ func TestABatchFarAway(t *testing.T) {
 	}
 }
 
+// TestLargeWrites: few of them fit into one batch, and a batch at a time is slow where the way is
+// long. Where it is short, batches pay as they do for small ones.
+func TestLargeWrites(t *testing.T) {
+	for _, c := range []struct {
+		size  int
+		way   time.Duration
+		least float64 // times those that go alone
+	}{
+		{1 << 20, 25 * time.Millisecond, 0.95},
+		{256 << 10, 25 * time.Millisecond, 0.95},
+		{3 << 20, 50 * time.Microsecond, 0.95},
+		{16 << 10, 50 * time.Microsecond, 2},
+	} {
+		s := store{single: 300 * time.Microsecond, batch: 2500 * time.Microsecond, each: 10 * time.Microsecond, way: c.way}
+		free, alone := world{size: c.size, store: s}, world{size: c.size, store: s, never: true}
+		rate, other := free.run(t, 256, 10*time.Second), alone.run(t, 256, 10*time.Second)
+		if rate < c.least*other {
+			t.Errorf("%d bytes, %v away: %.0f/s, and %.0f/s if all went alone", c.size, c.way, rate, other)
+		}
+	}
+}
+
 // TestDearBatchesAreTriedMoreAndMoreRarely: up to three, after 2, 4, 8 and 16 seconds, and then
 // every 16.
 func TestDearBatchesAreTriedMoreAndMoreRarely(t *testing.T) {
@@ -404,7 +426,7 @@ func TestRefusals(t *testing.T) {
 	if n, together := g.Next(now, 100); n != 100 || together {
 		t.Errorf("more: %d go, together: %v", n, together)
 	}
-	if _, alone := g.Enter(now); !alone {
+	if _, alone := g.Enter(now, 1); !alone {
 		t.Error("the next one waits")
 	}
 }
@@ -429,8 +451,8 @@ func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
 	var g Gatherer
 	const waiting = 100
 	now := record.Instant(time.Second)
-	one, alone := g.Enter(now)
-	if _, second := g.Enter(now); !alone || second {
+	one, alone := g.Enter(now, 1)
+	if _, second := g.Enter(now, 1); !alone || second {
 		t.Fatalf("the first one goes: %v, the second one: %v", alone, second)
 	}
 	if n, _ := g.Next(now, 1); n != 0 || g.Due(now, 1) != hold {
@@ -442,13 +464,13 @@ func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
 	}
 	var all []Ticket
 	for range first {
-		x, alone := g.Enter(now)
+		x, alone := g.Enter(now, 1)
 		if !alone {
 			t.Fatal("it waits")
 		}
 		all = append(all, x)
 	}
-	if _, alone := g.Enter(now); alone {
+	if _, alone := g.Enter(now, 1); alone {
 		t.Error("one more goes")
 	}
 	if n, _ := g.Next(now, waiting); n != 0 {
@@ -461,7 +483,7 @@ func TestFewGoBeforeThePaceIsKnown(t *testing.T) {
 	if n, together := silent.Next(now.Add(hold), waiting); n != waiting || together {
 		t.Errorf("no answer: %d go, together: %v", n, together)
 	}
-	if _, alone := silent.Enter(now.Add(hold)); !alone {
+	if _, alone := silent.Enter(now.Add(hold), 1); !alone {
 		t.Error("the next one waits")
 	}
 	for _, x := range all {
@@ -479,7 +501,7 @@ func TestThoseAfterAFewWaitNotForLong(t *testing.T) {
 	var g Gatherer
 	const waiting = 100
 	now := record.Instant(time.Second)
-	one, _ := g.Enter(now)
+	one, _ := g.Enter(now, 1)
 	now = now.Add(20 * time.Microsecond)
 	g.Answered(now, one)
 	if n, together := g.Next(now, waiting); n != first || together {
@@ -502,11 +524,11 @@ func TestThoseAfterAFewWaitNotForLong(t *testing.T) {
 func few(t *testing.T) (g *Gatherer, sent []Ticket, now record.Instant) {
 	t.Helper()
 	g, now = new(Gatherer), record.Instant(time.Second)
-	one, _ := g.Enter(now)
+	one, _ := g.Enter(now, 1)
 	now = now.Add(20 * time.Microsecond)
 	g.Answered(now, one)
 	for range first {
-		x, _ := g.Enter(now)
+		x, _ := g.Enter(now, 1)
 		sent = append(sent, x)
 	}
 	if n, _ := g.Next(now, 1); n != 0 || g.alone != first {
@@ -519,11 +541,11 @@ func few(t *testing.T) (g *Gatherer, sent []Ticket, now record.Instant) {
 func burst(t *testing.T, g *Gatherer, now record.Instant) {
 	t.Helper()
 	for g.alone < first {
-		if _, alone := g.Enter(now); !alone {
+		if _, alone := g.Enter(now, 1); !alone {
 			t.Fatalf("the next one waits, with %d in flight", g.alone)
 		}
 	}
-	if _, alone := g.Enter(now); alone {
+	if _, alone := g.Enter(now, 1); alone {
 		t.Error("more than a few go: others have waited before")
 	}
 }

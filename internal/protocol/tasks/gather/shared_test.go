@@ -44,7 +44,7 @@ func (s *shared) at(t record.Instant, do func()) {
 }
 
 func (o *owner) enter() {
-	if t, alone := o.g.Enter(o.now); alone {
+	if t, alone := o.g.Enter(o.now, 1); alone {
 		o.send(t)
 		return
 	}

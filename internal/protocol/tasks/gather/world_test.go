@@ -57,6 +57,7 @@ type answer struct {
 type world struct {
 	store
 	g       Gatherer
+	size    int  // of a write, in bytes
 	never   bool // nothing goes together
 	later   bool // nobody writes before all answers that have come are read
 	asOne   int  // so many of what goes together go as one record where they may
@@ -100,7 +101,7 @@ func (w *world) enter() {
 		w.sendAlone(Ticket{})
 		return
 	}
-	if t, alone := w.g.Enter(w.now); alone {
+	if t, alone := w.g.Enter(w.now, w.size); alone {
 		w.sendAlone(t)
 		return
 	}
@@ -114,6 +115,9 @@ func (w *world) next(t failer) {
 	n, together := w.g.Next(w.now, w.waiting)
 	if n == 0 {
 		return
+	}
+	if together && w.size > 0 {
+		n = min(n, max(MostBytes/w.size, 1))
 	}
 	w.waiting -= n
 	if !together {
