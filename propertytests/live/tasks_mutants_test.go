@@ -121,7 +121,7 @@ var taskMutants = mutants.Suite{
 		},
 		{
 			Name: "a worker names no key in its answers", By: fewSignatures,
-			Edits: []mutants.Edit{{"f.m.Reply, v.Number, s.verifier.believed(&v)}", "f.m.Reply, v.Number, \"\"}"}},
+			Edits: []mutants.Edit{{"f.m.Reply, v.Number, s.verifier.shared.Believed(&v)}", "f.m.Reply, v.Number, \"\"}"}},
 		},
 		{
 			Name: "the outbox is dropped on a new epoch", By: reported,

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"crypto/rand"
 	"errors"
 	"slices"
 	"strconv"
@@ -20,6 +21,11 @@ type dispatcher struct {
 	payloads *payloads
 	waiting  map[uint64]*assignFrame // frames that wait for payloads, by session
 	bundles  lastBundles
+}
+
+// newProver proves the frames of a term, with a key pair of its own.
+func newProver(h Host) *frame.Prover {
+	return frame.NewProver(frame.NewKeyPair(rand.Read), h.Signer().Sign)
 }
 
 func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher {

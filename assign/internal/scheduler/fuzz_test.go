@@ -81,8 +81,9 @@ func (f fixture) holding(tb testing.TB) *scheduler {
 		cfg:  Config{Namespace: "work", Role: "r"},
 		work: record.WorkOf("work", "b"), talk: record.TalkOf("work", "s"), host: f.h, conn: f.h.Conn(),
 		stream: &natskv.Stream{},
-		proofs: frame.NewProver(frame.NewKeyPair([frame.KeySize]byte{}), frame.Unproven),
-		inbox:  heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
+		proofs: frame.NewProver(
+			frame.NewKeyPair(strings.NewReader(strings.Repeat("s", frame.KeySize)).Read), frame.Unproven),
+		inbox: heardInbox, mark: "ours", first: heardEpoch, epoch: heardEpoch, began: time.Now().Add(-time.Hour),
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: heardEpoch, CrashBudget: 3, AnswerTime: time.Second,
 			WriteTime: time.Second, Rand: func() float64 { return 0.5 },

@@ -2,8 +2,7 @@ package scheduler
 
 import (
 	"context"
-	"crypto/rand"
-	randv2 "math/rand/v2"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/mailbox"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 )
 
 // scheduler is the loop of one term: a goroutine that owns the rules, gives them every event, and
@@ -64,18 +62,16 @@ type scheduler struct {
 const explainWithin = time.Second
 
 func newTerm(cfg Config, t *election.Term, h Host, stream *natskv.Stream) *term {
-	var private [frame.KeySize]byte
-	_, _ = rand.Read(private[:]) // it never fails
 	return &term{
 		cfg: cfg, host: h, lead: t, conn: h.Conn(), stream: stream,
 		work: record.WorkOf(cfg.Namespace, h.BucketID()), talk: record.TalkOf(cfg.Namespace, stream.Identity().ID),
 		began: time.Now(), first: t.Epoch(), epoch: t.Epoch(), mark: uuid.NewString(),
-		proofs: frame.NewProver(frame.NewKeyPair(private), h.Signer().Sign), inbox: h.Conn().NewInbox() + ".",
+		proofs: newProver(h), inbox: h.Conn().NewInbox() + ".",
 		rules: tasks.NewScheduler(tasks.SchedulerConfig{
 			Epoch: t.Epoch(), CrashBudget: cfg.CrashBudget, AnswerTime: cfg.AnswerTimeout, WriteTime: explainWithin,
 			LossTime:  3 * h.Config().TTL / 2,
 			Silence:   2 * h.Config().HeartbeatInterval,
-			Rand:      randv2.Float64,
+			Rand:      rand.Float64,
 			AgingStep: cfg.AgingStep, Placement: cfg.Placement,
 		}),
 	}

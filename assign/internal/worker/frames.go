@@ -44,7 +44,7 @@ func (s *worker) frame(f arrivedFrame, until time.Time) {
 		s.telling.Heard()
 		s.step(told)
 		halted := []tasks.Answer{{ID: told.ID, Attempt: told.Attempt, Verdict: tasks.Halted}}
-		s.out.Send(f.m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, halted, s.verifier.believed(&v)))
+		s.out.Send(f.m.Reply, "", frame.EncodeAnswers(s.h.Session(), v.Number, halted, s.verifier.shared.Believed(&v)))
 	case frame.FrameSync:
 		v, err := frame.DecodeSync(raw)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *worker) frame(f arrivedFrame, until time.Time) {
 			return
 		}
 		s.answerAll(f.m.Reply, s.confirmed(v.Epoch),
-			frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding(), s.verifier.believed(&v)))
+			frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding(), s.verifier.shared.Believed(&v)))
 	default:
 		s.reject(f.m, v, tasks.Unsupported)
 	}
@@ -81,7 +81,7 @@ func (s *worker) assigned(raw []byte, f arrivedFrame, until time.Time) {
 	}
 	s.telling.Heard()
 	s.step(workers.Received{
-		Term: v.Term, Low: low, List: assignments, Ref: &reply{f.m.Reply, v.Number, s.verifier.believed(&v)},
+		Term: v.Term, Low: low, List: assignments, Ref: &reply{f.m.Reply, v.Number, s.verifier.shared.Believed(&v)},
 		Blocked: s.handlers.blockedTasks(),
 	})
 	i := 0

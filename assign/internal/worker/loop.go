@@ -42,11 +42,9 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 		machine: workers.New(workers.Config{Slots: cfg.Slots, MaxOutbox: maxOutbox}),
 		telling: workers.NewTelling(tellAfter * cfg.AnswerTimeout), began: time.Now(),
 	}
-	var private [frame.KeySize]byte
-	_, _ = rand.Read(private[:]) // it never fails
 	s.verifier = frameVerifier{
 		namespace: cfg.Namespace, role: cfg.Role, instance: h.Instance(), session: h.Session(), trusting: cfg.Unverified,
-		own: h.Signer(), shared: frame.NewBeliever(frame.NewKeyPair(private)),
+		own: h.Signer(), shared: frame.NewBeliever(frame.NewKeyPair(rand.Read)),
 	}
 	s.attempts = attempts{
 		lease: ctx, handlers: handlers, objects: &objects{cfg: cfg, h: h, out: s.out}, put: func(m any) { s.in.Put(m) },

@@ -97,7 +97,3 @@ func (g *frameVerifier) leads() bool { return g.epoch > 0 && g.key == g.own.Publ
 func (g *frameVerifier) proven(frame, proof []byte) bool {
 	return g.trusting || g.shared.Holds(frame, proof) || g.verifier != nil && g.verifier.Verify(frame, proof) == nil
 }
-
-// believed takes from a frame that was accepted what its scheduler's next frames are proven by. It
-// returns the key to answer with.
-func (g *frameVerifier) believed(v *frame.Envelope) (key string) { return g.shared.Believed(v) }

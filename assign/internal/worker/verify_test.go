@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"crypto/rand"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -60,16 +61,16 @@ func TestSharedKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := func(n byte) *frame.KeyPair { return frame.NewKeyPair([frame.KeySize]byte{n}) }
-	worker := func(n byte) *frameVerifier {
+	worker := func() *frameVerifier {
 		g := &frameVerifier{
-			namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: next, shared: frame.NewBeliever(pair(n)),
+			namespace: "ns", role: "r", instance: "w", session: 5, open: true, own: next,
+			shared: frame.NewBeliever(frame.NewKeyPair(rand.Read)),
 		}
 		g.see(election.RoleInfo{Leader: "a", Epoch: 10, Revision: 10, PublicKey: leader.PublicKey()})
 		return g
 	}
-	g, other := worker(1), worker(2)
-	prover := frame.NewProver(pair(3), leader.Sign)
+	g, other := worker(), worker()
+	prover := frame.NewProver(frame.NewKeyPair(rand.Read), leader.Sign)
 	number := uint64(0)
 	send := func(g *frameVerifier, epoch uint64) (tasks.Verdict, *frame.Envelope) {
 		number++
@@ -86,7 +87,7 @@ func TestSharedKeys(t *testing.T) {
 		if verdict != tasks.Accepted || v.Key == "" {
 			t.Fatalf("a first frame: %v, key %q", verdict, v.Key)
 		}
-		prover.Answered(5, v.Number, g.believed(v))
+		prover.Answered(5, v.Number, g.shared.Believed(v))
 	}
 	if verdict, v := send(other, 10); verdict != tasks.Forged || v.Key != "" {
 		t.Errorf("at a worker that does not share the key: %v, key %q", verdict, v.Key)

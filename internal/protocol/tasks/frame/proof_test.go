@@ -23,10 +23,7 @@ func signed(party string) func([]byte) []byte {
 
 // pairOf is a key pair that nobody else makes.
 func pairOf(n int) *KeyPair {
-	var private [KeySize]byte
-	source := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)})
-	_, _ = source.Read(private[:]) // it never fails
-	return NewKeyPair(private)
+	return NewKeyPair(rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}).Read)
 }
 
 // talkers has two schedulers that lead in turn, a worker, and somebody who hears and sends whatever

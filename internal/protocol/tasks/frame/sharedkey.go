@@ -5,6 +5,7 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha512"
+	"errors"
 )
 
 // KeyPair is one half of the keys that its owner shares with others, a key with each: an X25519
@@ -18,10 +19,13 @@ type KeyPair struct {
 // KeySize is the size of a private and of a public key in bytes.
 const KeySize = 32
 
-// NewKeyPair makes a pair of a private key: random bytes.
-func NewKeyPair(private [KeySize]byte) *KeyPair {
-	key, err := ecdh.X25519().NewPrivateKey(private[:])
-	if err != nil { // never, of this size (RFC 7748, 5)
+// NewKeyPair makes a pair of random bytes. read is crypto/rand.Read, which fills its argument and
+// never fails.
+func NewKeyPair(read func([]byte) (int, error)) *KeyPair {
+	var private [KeySize]byte
+	_, err := read(private[:])
+	key, wrong := ecdh.X25519().NewPrivateKey(private[:])
+	if err = errors.Join(err, wrong); err != nil { // never: all bytes of this size are a key (RFC 7748, 5)
 		panic(err)
 	}
 	return &KeyPair{key, string(key.PublicKey().Bytes())}
