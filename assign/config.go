@@ -40,7 +40,8 @@ type Config struct {
 	SchedulerWorks *bool
 	// DrainTimeout is how long running handlers may continue when the session is closed. Then they
 	// are cancelled, and their tasks are given back uncounted. Closing the session takes longer by
-	// up to this time. Default: the session's DrainTimeout, maximum a year.
+	// up to this time. Default: the session's DrainTimeout, maximum a year. A handler that continues
+	// for as long after its context has ended is reported as event.TaskStuck.
 	DrainTimeout time.Duration
 
 	// StreamAutoCreate creates the stream when it is missing, with Replicas and Storage. Without it

@@ -194,6 +194,10 @@ func TestDrainLeavesTheStubborn(t *testing.T) {
 		c := New(t, s)
 		p := h.submit(t, c, "stubborn", "stuck")[0]
 		began := time.Now()
+		if err := w.session.Close(t.Context()); !errors.Is(err, assign.ErrHandlersStuck) ||
+			!strings.HasSuffix(err.Error(), ": stuck (slow)") {
+			t.Errorf("the session is closed with %v", err)
+		}
 		w.close(t)
 		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("the shut-down took %v", took)

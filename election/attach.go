@@ -30,6 +30,7 @@ type attachment struct {
 	cancel  context.CancelCauseFunc
 	stopped bool
 	serving bool
+	left    error         // with which it has returned after the close
 	drains  time.Duration // how long it may take to return when the session is closed
 	wake    chan struct{} // cap 1: the lease has changed
 	changed chan struct{} // cap 1: the view has changed
@@ -43,7 +44,8 @@ var ErrAttached = errors.New("election: something of this name is attached alrea
 
 // Attach runs a function under every lease of the session. run is called with a context that ends
 // with the lease, and the session waits for its return before it is closed. If run returns earlier
-// with an error, it is called again after a while. Attach may be called before or after Open.
+// with an error, it is called again after a while. An error that run returns after Close was called
+// is returned by Close. Attach may be called before or after Open.
 // Errors: ErrClosed.
 func (s *Session) Attach(name string, run func(ctx context.Context, h Host) error) error {
 	return s.attach(name, run, false)
@@ -175,6 +177,26 @@ func (a *attachment) stop() {
 	a.signal()
 }
 
+// leave keeps the error with which run has returned after the close, unless it says no more than
+// that ctx has ended.
+func (a *attachment) leave(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !errors.Is(err, ErrClosed) && !errors.Is(err, context.Canceled) {
+		a.left = err
+	}
+}
+
+// unfinished are the errors with which the attachments have returned after the close.
+func (s *Session) unfinished() (err error) {
+	for _, a := range s.attachments() {
+		a.mu.Lock()
+		err = errors.Join(err, a.left)
+		a.mu.Unlock()
+	}
+	return err
+}
+
 func (a *attachment) signal() {
 	select {
 	case a.wake <- struct{}{}:
@@ -222,6 +244,9 @@ func (a *attachment) serve() {
 			a.pulse() // the view is news to it
 			began := time.Now()
 			err := call(func() error { return a.run(ctx, h) })
+			if errors.Is(context.Cause(ctx), ErrClosed) {
+				a.leave(err)
+			}
 			if err != nil && ctx.Err() == nil {
 				a.s.emit(event.Fault{Meta: a.s.meta(), Doing: "run " + a.name, Err: fmt.Errorf("%s: %w", a.name, err), Attempts: 1})
 				if time.Since(began) > pace.MaxInterval {

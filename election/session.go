@@ -291,8 +291,9 @@ func (s *Session) ended() bool {
 // after the attachments have ended.
 //
 // Errors: *UndrainedError names the roles whose work had not returned; their session is left to run
-// out. ctx's error when ctx ended first; closing then continues. ErrInsideWork when the work of a
-// role calls Close; nothing has changed then.
+// out. The errors of the attachments, such as assign.ErrHandlersStuck when handlers of tasks had
+// not returned. ctx's error when ctx ended first; closing then continues. ErrInsideWork when the
+// work of a role calls Close; nothing has changed then.
 func (s *Session) Close(ctx context.Context) error {
 	if s.insideAny() {
 		return ErrInsideWork
@@ -321,7 +322,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.post(protocol.Close{Timeout: timeout})
 	select {
 	case <-s.done:
-		return s.left
+		return errors.Join(s.left, s.unfinished())
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -47,6 +47,7 @@ func all(m Meta) []Event {
 		TaskCompleted{Meta: m},
 		TaskReassigned{Meta: m},
 		TaskStale{Meta: m},
+		TaskStuck{Meta: m},
 		TaskFenced{Meta: m},
 		TaskRecovered{Meta: m},
 		TaskProgress{Meta: m},

@@ -62,6 +62,21 @@ type TaskStale struct {
 	Reason    string
 }
 
+// TaskStuck reports that a handler has not returned though its context ended assign's DrainTimeout
+// ago. Its slots stay taken until it returns. After a timeout its attempt still counts as running.
+// It is reported once for each attempt.
+type TaskStuck struct {
+	Meta
+	Namespace string
+	Kind      string
+	// ID is the task's.
+	ID string
+	// Cause says why the context ended.
+	Cause error
+	// Since is how long ago that was.
+	Since time.Duration
+}
+
 // TaskFenced reports that the server has refused a write of this scheduler: a later one has taken
 // over.
 type TaskFenced struct {
@@ -145,6 +160,7 @@ type DeadTasksLeaving struct {
 }
 
 func (TaskSubmitted) event()    {}
+func (TaskStuck) event()        {}
 func (TaskAssigned) event()     {}
 func (TaskRejected) event()     {}
 func (TaskCompleted) event()    {}

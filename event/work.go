@@ -28,8 +28,9 @@ type PromotionReturned struct {
 type CallbackPanicked struct {
 	Meta
 	Role string
-	// Callback is the name of the callback, such as "OnDemote", or "Sink" for a sink of events. Of
-	// a callback that keeps panicking only some panics are reported.
+	// Callback is the name of the callback, such as "OnDemote", "Sink" for a sink of events, or
+	// "handler of email.v1" for the handler of a kind of tasks. Of a callback that keeps panicking
+	// only some panics are reported: of a handler one in a minute.
 	Callback string
 	// Value is the value that was passed to panic.
 	Value any

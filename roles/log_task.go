@@ -27,6 +27,10 @@ func describeTask(e event.Event) (line, bool) {
 	case event.TaskStale:
 		return at(slog.LevelDebug, "stale report refused", task(e.Namespace, e.Kind, slog.String("reason", e.Reason))...),
 			true
+	case event.TaskStuck:
+		return at(slog.LevelWarn, "the handler of a task has not returned since its context ended, and keeps its slots: "+
+			"return when ctx is done", task(e.Namespace, e.Kind, slog.String("task", e.ID), slog.Any("cause", e.Cause),
+			slog.Duration("since", e.Since))...), true
 	case event.TaskFenced:
 		return at(slog.LevelWarn, "the server refused a write of this scheduler: a later one has taken over",
 			slog.String("namespace", e.Namespace), slog.String("op", e.Op)), true

@@ -159,6 +159,11 @@ func TestEveryEventIsLogged(t *testing.T) {
 			"reason:attempt",
 		},
 		{
+			event.TaskStuck{Meta: meta, Namespace: "n", Kind: "k", ID: "x", Cause: fault, Since: time.Minute},
+			zap.WarnLevel, "has not returned since its context ended",
+			"kind:k task:x cause:" + fault.Error() + " since:1m0s",
+		},
+		{
 			event.TaskFenced{Meta: meta, Namespace: "n", Op: "outcome"},
 			zap.WarnLevel, "refused a write of this scheduler",
 			"op:outcome",

@@ -17,10 +17,12 @@ import (
 //
 // Run returns nil after a clean end. Errors: an error that a Lead has marked as Fatal,
 // ErrAlreadyRun, and *election.UndrainedError, alone or joined, when work had not returned; its
-// roles stay held until the lease runs out. The permanent faults of a session are errors too, such
-// as election.ErrBucketNotFound (with the command that makes the bucket), election.ErrPermission
-// (with the subject), credentials that are refused before the first connection, and
-// *election.DuplicateInstanceError. An outage is not an error: Run waits until it is over.
+// roles stay held until the lease runs out. Likewise assign.ErrHandlersStuck when handlers of tasks
+// had not returned; their tasks run elsewhere once the lease has run out. The permanent faults of a
+// session are errors too, such as election.ErrBucketNotFound (with the command that makes the
+// bucket), election.ErrPermission (with the subject), credentials that are refused before the first
+// connection, and *election.DuplicateInstanceError. An outage is not an error: Run waits until it
+// is over.
 func (m *Manager) Run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err

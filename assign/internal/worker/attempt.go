@@ -12,6 +12,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/sealed"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
@@ -24,6 +25,11 @@ type attempts struct {
 	objects  *objects
 	sealer   *sealed.Sealer
 	put      func(message any) // gives the loop a message
+
+	namespace string
+	patience  time.Duration // after the end of its context a handler that continues is reported
+	emit      func(event.Event)
+	meta      func() event.Meta
 }
 
 // Messages of an attempt to the loop.
@@ -63,11 +69,15 @@ type execution struct {
 
 func (x *execution) run(h Handler, input []byte, run bridge.TaskRun, b attemptBounds) {
 	ctx, done := b.limit(x.ctx)
+	left := x.watch(ctx)
 	f := frame.Finding{Verb: tasks.Failed, Data: goexitFailure} // unless it returns
 	defer func() {
 		if v := recover(); v != nil { // of the handler, the codec, or whatever else is called here
-			f = attemptResult(ctx, nil, &panicError{v, debug.Stack()})
+			stack := debug.Stack()
+			f = attemptResult(ctx, nil, &panicError{v, stack})
+			x.panicked(v, stack)
 		}
+		left()
 		if errors.Is(context.Cause(ctx), taskerr.ErrTaskExpired) { // whatever it returned
 			f = frame.Finding{Verb: tasks.Overdue}
 		}

@@ -72,10 +72,8 @@ func (s *worker) stuck(d *drain) {
 	if n := len(names) - maxStuck; n > 0 {
 		names, more = names[:maxStuck], fmt.Sprintf(" and %d more", n)
 	}
-	s.h.Emit(event.Fault{
-		Meta: s.meta(), Doing: "drain " + s.cfg.Namespace, Attempts: 1,
-		Err: fmt.Errorf("%w: %s%s", taskerr.ErrHandlersStuck, strings.Join(names, ", "), more),
-	})
+	s.unreturned = fmt.Errorf("%w: %s%s", taskerr.ErrHandlersStuck, strings.Join(names, ", "), more)
+	s.h.Emit(event.Fault{Meta: s.meta(), Doing: "drain " + s.cfg.Namespace, Attempts: 1, Err: s.unreturned})
 }
 
 // maxStuck bounds how many tasks the fault names.

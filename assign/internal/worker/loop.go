@@ -48,7 +48,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 	}
 	s.attempts = attempts{
 		lease: ctx, handlers: handlers, objects: &objects{cfg: cfg, h: h, out: s.out}, put: func(m any) { s.in.Put(m) },
-		sealer: cfg.Sealer,
+		sealer: cfg.Sealer, namespace: cfg.Namespace, patience: cfg.DrainTimeout, emit: h.Emit, meta: h.Meta,
 	}
 	h.Drains(cfg.DrainTimeout + s.handingBack() + 3*h.Config().OpTimeout)
 	if cfg.Unverified {
@@ -73,7 +73,7 @@ func Run(ctx context.Context, h Host, session *election.Session, cfg Config, han
 		}
 		wg.Wait()
 	})
-	return err
+	return errors.Join(err, s.unreturned)
 }
 
 func (s *worker) subscribe() ([]*nats.Subscription, error) {

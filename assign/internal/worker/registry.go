@@ -26,7 +26,8 @@ type Registry struct {
 	shapes   map[string]string // of their inputs
 	keys     []string          // that open them
 	declared map[string]*record.Declaration
-	blocked  map[string]int // tasks whose handlers have outlived their session, and the slots that they take
+	panicked map[string]time.Time // when a panic of a kind's handler was last reported
+	blocked  map[string]int       // tasks whose handlers have outlived their session, and the slots that they take
 
 	panics int       // of loops, in a row
 	resume time.Time // when the next loop may begin
@@ -39,7 +40,7 @@ func NewRegistry(keys []string) *Registry {
 	return &Registry{
 		keys:  keys,
 		offer: make(chan struct{}, 1), handlers: map[string]Handler{}, shapes: map[string]string{},
-		declared: map[string]*record.Declaration{}, blocked: map[string]int{},
+		declared: map[string]*record.Declaration{}, panicked: map[string]time.Time{}, blocked: map[string]int{},
 	}
 }
 

@@ -36,9 +36,11 @@ type worker struct {
 	worked   time.Time // when the worker last held a task, or a frame waited
 	// stubborn handlers run on after the drain: the session must not be called closed.
 	stubborn bool
-	runs     map[string]*execution
-	outbox   outbox
-	attempts attempts
+	// unreturned names them, after a drain.
+	unreturned error
+	runs       map[string]*execution
+	outbox     outbox
+	attempts   attempts
 
 	telling      *workers.Telling
 	began        time.Time
