@@ -57,6 +57,29 @@ func TestRoleOfAnAssigner(t *testing.T) {
 	})
 }
 
+// TestTwoRolesForANamespace: each leader is told that the other one is there, and under which role
+// it leads itself. A scheduler that was deposed in its own role is not told so.
+func TestTwoRolesForANamespace(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		other := func(_ *election.SessionConfig, a *assign.Config, campaign *bool) { a.Role, *campaign = "other", false }
+		a := newNode(t, s, "a", nil)
+		leader(t, a)
+		b := newNode(t, s, "b", nil, other)
+		name, lead := b.a.Role()
+		b.contend(name, lead)
+		rivals := func(role string) func(event.Event) bool {
+			return func(e event.Event) bool {
+				x, is := e.(event.WorkReturned)
+				return is && errors.Is(x.Err, assign.ErrFenced) &&
+					strings.Contains(x.Err.Error(), "still leads role \""+role+"\"") && strings.Contains(x.Err.Error(), "Config.Role")
+			}
+		}
+		natstest.Eventually(t, "both say it", time.Minute, func() (bool, string) {
+			return a.count(rivals(testRole)) > 0 && b.count(rivals("other")) > 0, a.dump() + b.dump()
+		})
+	})
+}
+
 // TestLeadUnderAnotherRole: a term of another role than the configured one is refused, with both
 // names.
 func TestLeadUnderAnotherRole(t *testing.T) {

@@ -22,7 +22,7 @@ func Run(ctx context.Context, t *election.Term, h Host, cfg Config) error {
 		return unlessEnded(ctx, err)
 	}
 	err = newScheduler(newTerm(cfg, t, h, stream)).serve(ctx)
-	return unlessEnded(ctx, compared(h, cfg.Namespace, err))
+	return unlessEnded(ctx, rivalled(ctx, t, cfg, compared(h, cfg.Namespace, err)))
 }
 
 // serve is the term. It stops all that it has started, also after a panic, such as that of a
@@ -77,8 +77,23 @@ func (e *fencedError) Error() string {
 
 func (e *fencedError) Is(target error) bool { return target == taskerr.ErrFenced }
 
-// compareWithin bounds the question about the bucket.
+// compareWithin bounds each question about who else may have sealed the stream.
 const compareWithin = 2 * time.Second
+
+// rivalled tells a successor from the leader of another role: while that one seals the stream, the
+// server still says that this term is the present one.
+func rivalled(ctx context.Context, t *election.Term, cfg Config, err error) error {
+	if fenced := (*fencedError)(nil); !errors.As(err, &fenced) || errors.Is(err, election.ErrStoreRegressed) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, compareWithin)
+	defer cancel()
+	if t.Validate(ctx) != nil {
+		return err
+	}
+	return fmt.Errorf("%w; this process still leads role %q, so the leader of another role hands out the tasks of "+
+		"namespace %q, too: give all processes of a namespace the same Config.Role", err, cfg.Role, cfg.Namespace)
+}
 
 // compared tells a later term from a bucket that went back. An epoch is a revision of the bucket:
 // if the last one is below that of the seal, the bucket cannot have given it, or no longer knows
