@@ -9,7 +9,7 @@ import (
 type assignCollectors struct {
 	labels *labels
 
-	submitted, assigned, rejected, completed, reassigned, stale, fenced, progress, ticks *prometheus.CounterVec
+	submitted, assigned, rejected, completed, reassigned, stale, stuck, fenced, progress, ticks *prometheus.CounterVec
 
 	leaving *prometheus.CounterVec
 
@@ -28,6 +28,8 @@ func newAssignCollectors(l *labels) *assignCollectors {
 		completed:  l.counter("assign_completed_total", "Tasks whose outcome is stored.", "namespace", "kind", "outcome"),
 		reassigned: l.counter("assign_reassigned_total", "Tasks that went to another attempt.", "namespace", "kind", "cause"),
 		stale:      l.counter("assign_stale_results_total", "Late outcomes that were not accepted.", "namespace", "kind"),
+		stuck: l.counter("assign_stuck_handlers_total",
+			"Attempts whose handler has not returned for long after its context has ended.", "namespace", "kind"),
 		fenced: l.counter("assign_fenced_writes_total", "Writes of this scheduler that the server has refused.",
 			"namespace"),
 		progress: l.counter("assign_progress_total", "Reports of progress by running tasks, with and without a checkpoint.",
@@ -54,7 +56,7 @@ func newAssignCollectors(l *labels) *assignCollectors {
 
 func (c *assignCollectors) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.fenced, c.progress, c.ticks,
+		c.submitted, c.assigned, c.rejected, c.completed, c.reassigned, c.stale, c.stuck, c.fenced, c.progress, c.ticks,
 		c.leaving, c.queue, c.oldest, c.inFlight, c.open, c.slots, c.dead, c.wait, c.run, c.recovery,
 	}
 }
@@ -81,6 +83,8 @@ func (c *assignCollectors) observe(e event.Event) bool {
 		c.reassigned.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind), bound("cause", e.Cause))...).Inc()
 	case event.TaskStale:
 		c.stale.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind))...).Inc()
+	case event.TaskStuck:
+		c.stuck.WithLabelValues(of(e.Meta, e.Namespace, bound("kind", e.Kind))...).Inc()
 	case event.TaskFenced:
 		c.fenced.WithLabelValues(of(e.Meta, e.Namespace)...).Inc()
 	case event.TaskRecovered:

@@ -28,6 +28,7 @@
 //	assign_completed_total{namespace,kind,outcome}
 //	assign_reassigned_total{namespace,kind,cause}
 //	assign_stale_results_total{namespace,kind}         late outcomes that were not accepted
+//	assign_stuck_handlers_total{namespace,kind}        handlers that have not returned long after their context ended
 //	assign_fenced_writes_total{namespace}              writes that the server has refused: a later scheduler rules
 //	assign_progress_total{namespace,checkpoint}        reports of progress; checkpoint is yes or no
 //	assign_ticks_total{namespace,result}               ticks of recurrences; result is fired, dropped or skipped

@@ -69,6 +69,7 @@ func everything(m event.Meta) []event.Event {
 		event.TaskCompleted{Meta: m, Namespace: "ns", Kind: "sum", Outcome: "done", Run: time.Second},
 		event.TaskReassigned{Meta: m, Namespace: "ns", Kind: "sum", Cause: "worker_lost"},
 		event.TaskStale{Meta: m, Namespace: "ns", Kind: "sum"},
+		event.TaskStuck{Meta: m, Namespace: "ns", Kind: "sum"},
 		event.TaskFenced{Meta: m, Namespace: "ns"},
 		event.TaskRecovered{Meta: m, Namespace: "ns", Took: time.Second},
 		event.TaskProgress{Meta: m, Namespace: "ns", Reports: 3, Checkpoints: 1},
@@ -89,7 +90,8 @@ var noHistograms = []string{
 	"election_acquire_attempts_total", "election_failures_total", "election_token_validation_failures_total",
 	"election_last_heartbeat_timestamp_seconds", "election_connection_status", "assign_submitted_total",
 	"assign_assigned_total", "assign_rejected_total", "assign_completed_total", "assign_reassigned_total",
-	"assign_stale_results_total", "assign_fenced_writes_total", "assign_queue_depth", "assign_in_flight",
+	"assign_stale_results_total", "assign_stuck_handlers_total", "assign_fenced_writes_total",
+	"assign_queue_depth", "assign_in_flight",
 	"assign_worker_slots", "election_candidates", "election_stuck", "election_ttl_seconds",
 	"assign_oldest_waiting_seconds",
 	"assign_progress_total", "assign_ticks_total", "assign_open_tasks",
@@ -152,8 +154,8 @@ func TestDocumentedNames(t *testing.T) {
 			t.Errorf("%s exists and is not documented", name)
 		}
 	}
-	if len(exist) != 35 {
-		t.Errorf("%d metrics, want 16 of elections and 19 of tasks", len(exist))
+	if len(exist) != 36 {
+		t.Errorf("%d metrics, want 16 of elections and 20 of tasks", len(exist))
 	}
 }
 

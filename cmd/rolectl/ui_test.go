@@ -39,6 +39,10 @@ func TestUI(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	refusesForeignHosts(t, d.URL)
+	second := p.run("ui", "--listen", r.Request.URL.Host)
+	if second.code == 0 || !strings.Contains(second.errors, "give --listen 127.0.0.1:0") {
+		t.Errorf("the port is taken: exit %d, %s", second.code, second.errors)
+	}
 	ui.signal(syscall.SIGTERM)
 	if r := ui.wait(); r.code != 0 {
 		t.Errorf("told to stop: exit %d, %s", r.code, r.errors)

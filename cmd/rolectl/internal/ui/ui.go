@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -104,6 +105,9 @@ func (p *pageServer) serve(cmd *cobra.Command) error {
 	}
 	defer h.Close()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--listen %s: %w: give --listen 127.0.0.1:0 to use a free port", p.listen, err)
+	}
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", p.listen, err)
 	}
