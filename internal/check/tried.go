@@ -31,6 +31,7 @@ func tried(ctx context.Context, dirs []string) ([]string, error) {
 	if err != nil {
 		return dirs, nil //nolint:nilerr // nobody knows what has changed
 	}
+	files = slices.DeleteFunc(files, func(file string) bool { return kept(ctx, file) })
 	root, err := os.Getwd()
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -80,15 +81,6 @@ func touched(dir string, uses, files []string) bool {
 			return path.Dir(file) == pkg && path.Ext(file) == ".go" && !strings.HasSuffix(file, "_test.go")
 		})
 	})
-}
-
-// api is the file that shows the API of a public package, "" for another one.
-func api(pkg string) string {
-	file := path.Join("internal/architecture/testdata/api", strings.ReplaceAll(pkg, "/", "_")+".txt")
-	if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
-		return ""
-	}
-	return file
 }
 
 // uses are the packages of this module, outside of a folder, that the Go files in the folder

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -69,6 +71,72 @@ func TestTouched(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("a change of %s: %v, want %v", file, got, want)
+		}
+	}
+}
+
+// TestKeptAPIs: what compiles against an API compiles against one that has other comments, and
+// more.
+func TestKeptAPIs(t *testing.T) {
+	const before = `package p // import "p"
+
+Package p is old.
+
+const X = 2 is not a declaration here.
+
+CONSTANTS
+
+const (
+	// A is one.
+	A = 1
+	B = 2
+)
+    Two of them.
+
+TYPES
+
+type T struct {
+	// F is a field.
+	F int
+	// Has unexported fields.
+}
+    T is a type.
+
+func (t T) M(a int) error
+    M is a method.
+`
+	for _, c := range []struct {
+		old, new string
+		keeps    bool
+	}{
+		{"", "", true},
+		{"is old", "is new, and says more\nin two lines", true},
+		{"// A is one.", "// A is not two.", true},
+		{"    T is a type.\n", "    T is a type. See U.\n\ntype U struct {\n\tF int\n}\n", true},
+		{"    Two of them.\n", "", true},
+		{"	B = 2\n", "", false},
+		{"B = 2", "B = 3", false},
+		{"	F int\n", "	F int64\n", false},
+		{"	F int\n", "	F int\n	G int\n", false}, // a literal without names does not compile any more
+		{"func (t T) M(a int) error\n", "func (t T) M(a, b int) error\n", false},
+		{"func (t T) M(a int) error\n    M is a method.\n", "", false},
+	} {
+		now := strings.Replace(before, c.old, c.new, 1)
+		if got := keeps(before, now); got != c.keeps {
+			t.Errorf("%q for %q: kept: %t, want %t", c.new, c.old, got, c.keeps)
+		}
+	}
+	files, err := filepath.Glob("../architecture/testdata/api/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(declarations(string(text))); n < 3 {
+			t.Errorf("%s: %d declarations are found", file, n)
 		}
 	}
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// kept reports whether a file shows an API of which nothing has gone or changed in the last
+// commits: what uses it compiles as before.
+func kept(ctx context.Context, file string) bool {
+	if !strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), apis) {
+		return false
+	}
+	dir := filepath.Dir(file)
+	commits, err := git(ctx, dir, "rev-list", "--first-parent", fmt.Sprint("-", unchecked+1), "HEAD")
+	if err != nil || commits == "" {
+		return false
+	}
+	before := strings.Fields(commits)
+	old, err := git(ctx, dir, "show", before[len(before)-1]+":./"+filepath.Base(file))
+	if err != nil {
+		return false // there was none
+	}
+	now, err := os.ReadFile(file)
+	return err == nil && keeps(old, string(now))
+}
+
+// keeps reports whether all declarations of what go doc has shown are among those of now.
+func keeps(before, now string) bool {
+	all := declarations(now)
+	for d := range declarations(before) {
+		if !all[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// declarations are those that go doc -all shows: each begins a line, and its other lines begin with
+// a tab. Comments are left out, and the documentation of the package, which comes first.
+func declarations(shown string) map[string]bool {
+	all := map[string]bool{}
+	present := ""
+	for line := range strings.Lines(shown[firstSection.FindStringIndex(shown + "\nTYPES\n")[0]:]) {
+		code, _, _ := strings.Cut(line, "//")
+		switch {
+		case strings.TrimSpace(code) == "" || strings.HasPrefix(line, "    "):
+		case strings.HasPrefix(line, "\t"), line[0] == '}', line[0] == ')':
+			present += strings.TrimSpace(code) + "\n"
+		default:
+			all[present] = true
+			present = strings.TrimSpace(code) + "\n"
+		}
+	}
+	all[present] = true
+	return all
+}
+
+// firstSection follows the documentation of the package.
+var firstSection = regexp.MustCompile(`(?m)^(CONSTANTS|VARIABLES|FUNCTIONS|TYPES)$`)
+
+// apis is the folder of the files that show the APIs.
+const apis = "internal/architecture/testdata/api"
+
+// api is the file that shows the API of a public package, "" for another one.
+func api(pkg string) string {
+	file := path.Join(apis, strings.ReplaceAll(pkg, "/", "_")+".txt")
+	if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
+		return ""
+	}
+	return file
+}
