@@ -49,6 +49,7 @@ func objectBytes(t *testing.T, s *natsrun.Server) (size uint64, keys []string) {
 // task, and not with the store's time limit. One that an open task names stays, however long that
 // task waits. The chunks of an interrupted try do not stay with it.
 func TestALargeOutputLeavesWithItsOutcome(t *testing.T) {
+	thorough.Only(t, "days pass")
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		began := time.Now()
 		a := newNode(t, s, "a", sizing(t), slowly)

@@ -20,6 +20,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // begin starts a dev server in dir, and returns when it is ready, with a user of it.
@@ -184,6 +185,7 @@ func TestDevJSON(t *testing.T) {
 // TestDevWorkerLeaves: it makes room for a program that hands out tasks itself, under another role;
 // not for one of which only the records are left, since it died together with the server.
 func TestDevWorkerLeaves(t *testing.T) {
+	thorough.Only(t, "it waits for a worker that leaves")
 	t.Parallel()
 	p := &place{t: t, env: clean(t)}
 	dir := t.TempDir()
@@ -313,6 +315,7 @@ func TestBench(t *testing.T) {
 // TestBenchLosesServer: every measurement ends when the server is gone, and names the streams that
 // remain there.
 func TestBenchLosesServer(t *testing.T) {
+	thorough.Only(t, "it waits for a server")
 	t.Parallel()
 	p := at(t)
 	var all []*process

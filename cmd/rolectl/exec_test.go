@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/fencing"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 func TestExecPassesOn(t *testing.T) {
@@ -133,6 +134,7 @@ func TestExecOnTerminal(t *testing.T) {
 // TestExecIsSteered: a step-down drains the command; exec exits with 5, or waits for the role
 // again.
 func TestExecIsSteered(t *testing.T) {
+	thorough.Only(t, "it waits for hand-overs")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")

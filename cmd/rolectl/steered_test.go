@@ -7,6 +7,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -14,6 +15,7 @@ import (
 // which role is paused for all, by whom and why. The doctor does not ask for another process that
 // would lead a paused role, and warns of one that was forgotten.
 func TestSteeredIsShown(t *testing.T) {
+	thorough.Only(t, "it waits for leases")
 	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler", func(c *election.SessionConfig) { c.Zone = "dc-" + c.InstanceID })

@@ -15,11 +15,13 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestAWorkerThatMessagesDoNotReach is in an account that imports only half of what tasks need. A
 // task that nobody else takes waits, and overview, doctor and the task itself say why and for whom.
 func TestAWorkerThatMessagesDoNotReach(t *testing.T) {
+	thorough.Only(t, "it waits for leases")
 	t.Parallel()
 	accounts, err := server.ProcessConfigFile("../../assign/testdata/half.conf")
 	if err != nil {

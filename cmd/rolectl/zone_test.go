@@ -7,12 +7,14 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestZoneAndPauseForAll: a drained zone has handed over when --wait returns, and its process leads
 // again when there is nobody else. A role that is paused for all is led by nobody until it is
 // resumed.
 func TestZoneAndPauseForAll(t *testing.T) {
+	thorough.Only(t, "it waits for hand-overs")
 	t.Parallel()
 	p := at(t)
 	a, b := p.pair("scheduler", func(c *election.SessionConfig) { c.Zone = "dc-" + c.InstanceID })

@@ -12,9 +12,10 @@ import (
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-var conformance = flag.Int("sim.conformance", 25,
+var conformance = flag.Int("sim.conformance", thorough.Pick(12, 25),
 	"how many programs to run on the model of the bucket and on a real one")
 
 // TestStoreConforms: the model of the bucket and a bucket of the real server, given the same steps,

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
@@ -69,7 +70,7 @@ func TestSpread(t *testing.T) {
 // TestSpreadSettles: when a process joins, nothing moves for two heartbeats, and then its share
 // does. Then nothing moves for an hour.
 func TestSpreadSettles(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range thorough.Pick(uint64(2), 5) {
 		w := newWorld(&Plan{Seed: seed, Roles: 9, Single: true, Spread: true})
 		w.quiet = true
 		plan := &MemberPlan{TTL: 3 * time.Second, Priorities: make([]int, 9)}

@@ -17,10 +17,11 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-var conformance = flag.Int("tasksim.conformance", 10,
+var conformance = flag.Int("tasksim.conformance", thorough.Pick(6, 10),
 	"how many programs to run on the model of the stream and on a real one")
 
 // TestStoreConforms: the model of a namespace's stream and a stream of the real server, given the
