@@ -45,8 +45,12 @@ func keeps(before, now string) bool {
 // a tab. Comments are left out, and the documentation of the package, which comes first.
 func declarations(shown string) map[string]bool {
 	all := map[string]bool{}
+	begin := firstSection.FindStringIndex(shown)
+	if begin == nil {
+		return all
+	}
 	present := ""
-	for line := range strings.Lines(shown[firstSection.FindStringIndex(shown + "\nTYPES\n")[0]:]) {
+	for line := range strings.Lines(shown[begin[0]:]) {
 		code, _, _ := strings.Cut(line, "//")
 		switch {
 		case strings.TrimSpace(code) == "" || strings.HasPrefix(line, "    "):

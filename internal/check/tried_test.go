@@ -126,6 +126,9 @@ func (t T) M(a int) error
 			t.Errorf("%q for %q: kept: %t, want %t", c.new, c.old, got, c.keeps)
 		}
 	}
+	if none := "Package p declares nothing."; !keeps(none, before) || keeps(before, none) || !keeps("", none) {
+		t.Error("an API of no declarations keeps nothing, and is kept by every other one")
+	}
 	files, err := filepath.Glob("../architecture/testdata/api/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
