@@ -26,9 +26,9 @@ type removalDoc struct {
 func TestRolesRm(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	p.ok("bucket", "create", "roles", "--max-ttl", "3s")
-	short := func(c *election.SessionConfig) { c.TTL = 3 * time.Second }
-	a, b := p.member("a", short), p.member("b", short)
+	p.ok("bucket", "create", "roles", "--max-ttl", "8s")
+	long := func(c *election.SessionConfig) { c.TTL = 8 * time.Second }
+	a, b := p.member("a", long), p.member("b", long)
 	contend(t, a, election.RoleConfig{Role: "wanted"})
 	for _, role := range []string{"former-1", "former-2", "former-3"} {
 		e := contend(t, b, election.RoleConfig{Role: role})
@@ -53,7 +53,7 @@ func TestRolesRm(t *testing.T) {
 		}
 	}
 	natstest.Eventually(t, "the roles are vacant for the longest TTL", patience, func() (bool, string) {
-		out := p.ok("roles", "rm", "--vacant-for", "3s", "--dry-run", "-o", "json").out
+		out := p.ok("roles", "rm", "--vacant-for", "8s", "--dry-run", "-o", "json").out
 		d := document[removalDoc](t, out)
 		return d.DryRun && slices.Equal(d.Removed, []string{"former-1", "former-2", "former-3"}), out
 	})
