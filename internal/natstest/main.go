@@ -33,6 +33,8 @@ const (
 // channel made before any bubble. If it were started in a bubble, it would never count as idle, and
 // virtual time would never move. Main therefore starts it here.
 //
+// Temporary files are in memory, where the system has room for them there.
+//
 // A test binary that Process has started becomes a server instead.
 func Main(m *testing.M, ignore ...goleak.Option) {
 	serveIfAsked()
@@ -56,6 +58,8 @@ func run(m *testing.M, ignore []goleak.Option) int {
 		debug.SetGCPercent(gcPercent)
 		debug.SetMemoryLimit(memoryLimit)
 	}
+	parsed()
+	inMemory()
 	ats.Register()
 	inMain.Store(true)
 	code := m.Run()
