@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // beats is the trace of a command: the times at which it has run, by this machine's clock.
@@ -115,6 +116,7 @@ func TestExecStopped(t *testing.T) {
 
 // TestExecKilled: so it is when rolectl is killed.
 func TestExecKilled(t *testing.T) {
+	thorough.Only(t, "its rule is that of TestExecStopped, and both wait for a lease")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
@@ -123,6 +125,7 @@ func TestExecKilled(t *testing.T) {
 
 // TestExecCutOff: so it is when nothing is heard of the server any more.
 func TestExecCutOff(t *testing.T) {
+	thorough.Only(t, "it waits for a lease")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")
@@ -145,6 +148,7 @@ func TestExecCutOff(t *testing.T) {
 
 // TestExecEvicted: so it is when the role is taken by force.
 func TestExecEvicted(t *testing.T) {
+	thorough.Only(t, "it waits for a hand-over")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestConcurrentCode: each sign of a second goroutine is seen, and code without one is left alone.
@@ -116,6 +118,7 @@ func TestUnraced(t *testing.T) {
 
 // TestUnracedTests: each test that is left out exists, and the command names it.
 func TestUnracedTests(t *testing.T) {
+	thorough.Only(t, "it lists all packages of CI")
 	t.Chdir("../..")
 	steps, err := races(t.Context())
 	if err != nil || len(steps) == 0 {

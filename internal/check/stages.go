@@ -63,6 +63,9 @@ var stages = []stage{
 		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
 			"./assign ./internal/natstest ./fencing ./propertytests/campaign/cycles ./propertytests/live/shards " +
 			"./cmd/rolectl"},
+		// The models of the server beside a real one.
+		step{line: test + "-tags realtime -run Conforms -count 1 ./propertytests/model/electionsim " +
+			"./propertytests/model/tasksim ./propertytests/model/explore/elections ./propertytests/model/explore/tasks"},
 	)},
 	// Both wait too, but not beside the stage before: servers did not answer in time there.
 	one("nested", nested, "realtime"),

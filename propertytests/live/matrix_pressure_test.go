@@ -19,6 +19,7 @@ import (
 // runs without a pause, and links are held now and then, no two lead at once; and when it is over
 // the role is led.
 func TestGCOrCPUPressure(t *testing.T) {
+	thorough.Only(t, "it keeps all processors busy for seconds")
 	a := elections.New(t, natstest.Server(t), jetstream.MemoryStorage)
 	for _, name := range []string{"a", "b", "c"} {
 		a.Join(plan(name, func(p *elections.Plan) { p.Session = election.SessionConfig{TTL: 600 * time.Millisecond} }))

@@ -3,11 +3,14 @@ package cycles
 import (
 	"slices"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestProducts: the rules belong to what elections are made of, the tasks to the other subject
 // alone; no test and nothing that only tests use belongs to either.
 func TestProducts(t *testing.T) {
+	thorough.Only(t, "it lists what the products are made of")
 	t.Chdir("../../..") // the root of the module
 	dirs := map[subject][]string{}
 	for _, about := range []subject{elections, tasks} {

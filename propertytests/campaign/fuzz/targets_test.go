@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // TestTargets: every target is found by its name, and only as what it is.
@@ -29,6 +31,7 @@ func TestTargets(t *testing.T) {
 
 // TestMarks: every target has the mark of its package.
 func TestMarks(t *testing.T) {
+	thorough.Only(t, "it reads what every package of a target is made of")
 	marks, err := marks(t.Context())
 	if err != nil || marks["fencing.FuzzToken"] == "" || marks["fencing.FuzzToken"] != marks["fencing.FuzzSeal"] ||
 		marks["fencing.FuzzToken"] == marks["worker.FuzzGate"] {

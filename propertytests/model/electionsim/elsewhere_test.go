@@ -12,7 +12,7 @@ import (
 // what is acknowledged there, and E1 to E8 hold at home.
 func TestTwoBucketsAreNeverOne(t *testing.T) {
 	var total Counts
-	schedules := thorough.Pick(uint64(60), 120)
+	schedules := thorough.Pick(uint64(30), 120)
 	for seed := range schedules {
 		p := wild(seed)
 		for i := range 3 + seed%6 {

@@ -13,7 +13,7 @@ import (
 // everything that makes it hard has happened.
 func TestBucketMadeAgain(t *testing.T) {
 	var total Counts
-	schedules := thorough.Pick(uint64(100), 200)
+	schedules := thorough.Pick(uint64(60), 200)
 	for seed := range schedules {
 		p := wild(seed)
 		at := []time.Duration{600 * time.Millisecond, 1500 * time.Millisecond, 7 * time.Second, 20 * time.Second}[seed%4]
@@ -61,7 +61,7 @@ func (c Counts) recreation() (often, seldom map[string]int) {
 // opened shows them.
 func TestStrayClaim(t *testing.T) {
 	stray := 0
-	schedules := thorough.Pick(uint64(300), 1000)
+	schedules := thorough.Pick(uint64(200), 1000)
 	for seed := range schedules {
 		w := newWorld(&Plan{Seed: seed, Roles: 3, Noise: Noise{Slow: 50, LostReply: 20, Late: 10}})
 		for i, name := range []string{"a", "b"} {

@@ -23,7 +23,7 @@ var (
 
 // asked is how many schedules are played unless somebody says how many.
 func asked() int {
-	return thorough.Pick(150, 300)
+	return thorough.Pick(90, 300)
 }
 
 func TestMain(m *testing.M) {
@@ -116,7 +116,7 @@ func (c Counts) mustCover(t *testing.T) {
 // it.
 func TestLostReplies(t *testing.T) {
 	var total Counts
-	schedules := thorough.Pick(uint64(100), 200)
+	schedules := thorough.Pick(uint64(50), 200)
 	for seed := range schedules {
 		p := wild(seed)
 		p.Faults, p.Noise = nil, Noise{LostReply: 200, SlowWatch: 300}

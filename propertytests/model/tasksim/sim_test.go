@@ -21,7 +21,7 @@ const usual = 150
 
 // asked is how many are played unless somebody says how many.
 func asked() int {
-	return thorough.Pick(usual/3, usual)
+	return thorough.Pick(usual/5, usual)
 }
 
 var trace = flag.String("tasksim.trace", "",

@@ -1,3 +1,5 @@
+//go:build realtime
+
 package tasksim
 
 import (
