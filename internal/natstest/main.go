@@ -3,7 +3,6 @@ package natstest
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -11,19 +10,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
-	"github.com/rolemanager/rolemanager/internal/natstest/race"
 )
 
 // inMain is true when the server's access-time goroutine runs outside any bubble.
 var inMain atomic.Bool
-
-// The heap of a test binary is a few megabytes, of servers and their clients. At the usual pace of
-// the collector, a quarter of all the work is to look through them. The collector runs a tenth as
-// often, unless a long test has left much behind.
-const (
-	gcPercent   = 1000
-	memoryLimit = 1 << 30
-)
 
 // Main runs a package's tests and exits; TestMain of every package that uses Bubble calls it and
 // does nothing after it. When the tests have passed, Main fails the run if goroutines are left,
@@ -54,10 +44,7 @@ func serveIfAsked() {
 
 // run runs the tests, and returns the status with which the program ends.
 func run(m *testing.M, ignore []goleak.Option) int {
-	if !race.Enabled { // with its shadows, a larger heap costs more than it saves
-		debug.SetGCPercent(gcPercent)
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	collectRarely()
 	parsed()
 	inMemory()
 	ats.Register()

@@ -13,6 +13,7 @@ import (
 func Together(n int) {
 	parsed()
 	inMemory()
+	collectRarely()
 	usual, parallel := runtime.GOMAXPROCS(0), flag.Lookup("test.parallel")
 	if parallel.Value.String() != strconv.Itoa(usual) {
 		return
