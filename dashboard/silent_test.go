@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // silent opens a stream of the events by raw TCP, and reads its first byte only: it is served.
@@ -44,7 +45,7 @@ func heldMemory() int64 {
 // longer to read than they may. Until then nothing piles up for them, and others see every change.
 func TestSilentReaders(t *testing.T) {
 	const most = 32 << 20
-	silent := 20
+	silent := thorough.Pick(8, 20)
 	if testing.Short() {
 		silent = 4
 	}

@@ -15,23 +15,30 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-// TestPrograms runs every small example as its comment says, each against a server of its own.
+// TestPrograms runs the small examples as their comments say, each against a server of its own.
 func TestPrograms(t *testing.T) {
-	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "groups", "shards", "ordered-consumers",
-		"control-manager", "cron")
+	dir := programs(t, "singleton", "tasks", "worker-only", "fencing", "shards", "cron")
 	t.Run("singleton", func(t *testing.T) { t.Parallel(); testSingleton(t, dir+"singleton") })
 	t.Run("tasks", func(t *testing.T) { t.Parallel(); testTasks(t, dir+"tasks", dir+"worker-only") })
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
 	t.Run("shards", func(t *testing.T) { t.Parallel(); testShards(t, dir+"shards") })
+	t.Run("cron", func(t *testing.T) { t.Parallel(); testCron(t, dir+"cron") })
+	t.Run("groups", func(t *testing.T) {
+		if !thorough.Asked() {
+			t.Skip("its processes are many: set CI=true to run it")
+		}
+		t.Parallel()
+		testGroups(t, programs(t, "groups")+"groups")
+	})
+}
+
+// TestStories runs those that need many processes for their stories.
+func TestStories(t *testing.T) {
+	thorough.Only(t, "each runs a crowd of processes")
+	dir := programs(t, "ordered-consumers", "control-manager", "datacenters")
 	t.Run("ordered-consumers", func(t *testing.T) { t.Parallel(); testOrdered(t, dir+"ordered-consumers") })
 	t.Run("control-manager", func(t *testing.T) { t.Parallel(); testControl(t, dir+"control-manager") })
-	t.Run("cron", func(t *testing.T) { t.Parallel(); testCron(t, dir+"cron") })
-	t.Run("datacenters", func(t *testing.T) {
-		thorough.Only(t, "its story takes 20 s")
-		t.Parallel()
-		testSites(t, programs(t, "datacenters")+"datacenters")
-	})
-	t.Run("groups", func(t *testing.T) { t.Parallel(); testGroups(t, dir+"groups") })
+	t.Run("datacenters", func(t *testing.T) { t.Parallel(); testSites(t, dir+"datacenters") })
 }
 
 // TestSmall: what is to be copied is short, and imports nothing that others cannot.
@@ -115,7 +122,7 @@ func testTasks(t *testing.T, tasks, workerOnly string) {
 // testGroups: schedulers and workers are killed while the members run, each member ends as it has
 // to, and the completion runs after them. The program checks that itself.
 func testGroups(t *testing.T, program string) {
-	members := thorough.Pick(300, 1000)
+	const members = 1000
 	p := start(t, natstest.Server(t, natstest.Listen), program, "-members", strconv.Itoa(members), "-kills", "3",
 		"-work", "30ms")
 	p.endsWell(t, 0)

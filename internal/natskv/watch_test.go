@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 func newWatch(tb testing.TB, nc *nats.Conn, b *Bucket, filter string) *Watch {
@@ -227,6 +228,7 @@ func TestSnapshotLosesNothingUnderWrites(t *testing.T) {
 // More data than the flow control window waits for a slow receiver: nothing is lost, and little is
 // buffered.
 func TestSlowReceiverHoldsTheServerUp(t *testing.T) {
+	thorough.Only(t, "it stores 57 MB")
 	s, nc, b := newBucket(t)
 	wr := newWriter(t, nc, b)
 	const n, size = 900, 64 << 10

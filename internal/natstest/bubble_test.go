@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 func TestMain(m *testing.M) {
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // soakHours is the virtual length of TestSoak; NATSTEST_HOURS sets another.
 func soakHours(t *testing.T) time.Duration {
-	hours := 1.0
+	hours := thorough.Pick(0.5, 1.0)
 	if v := os.Getenv("NATSTEST_HOURS"); v != "" {
 		var err error
 		if hours, err = strconv.ParseFloat(v, 64); err != nil {

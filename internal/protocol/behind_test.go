@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -19,7 +20,7 @@ func TestBehind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store := time.Duration(rapid.IntRange(20, 1500).Draw(t, "µs for each write")) * time.Microsecond
 		show := time.Duration(float64(store) * rapid.Float64Range(1, 2).Draw(t, "times as long to show it"))
-		roles := rapid.IntRange(1, 4000).Draw(t, "roles")
+		roles := rapid.IntRange(1, thorough.Pick(1500, 4000)).Draw(t, "roles")
 		away := rapid.IntRange(0, roles).Draw(t, "given away")
 		b := newBusy(store, show)
 		b.together = time.Duration(rapid.IntRange(0, 30).Draw(t, "ms for those that go together")) * time.Millisecond

@@ -10,9 +10,10 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-var candidatesAtRest = flag.Int("live.candidates", 50, "how many candidates follow a leader at rest")
+var candidatesAtRest = flag.Int("live.candidates", thorough.Pick(30, 50), "how many candidates follow a leader at rest")
 
 // TestCandidatesAtRest: what the server receives and sends while many candidates follow one leader
 // and nothing happens, with the default times. The beats of the idle ones reach the leader alone,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/internal/natstest/heap"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 )
 
@@ -27,7 +28,7 @@ func TestAListThatNoSchedulerMakesTakesNoMemory(t *testing.T) {
 		`{"ok":true,"overview":{"kinds":%s}}`, `{"ok":true,"overview":{"workers":%s}}`, `{"ok":true,"overview":{"kinds":[],"workers":%s}}`,
 	} {
 		for _, element := range []string{`{}`, `0`, `""`, `null`, `[]`, `{"id":"","x":1}`, `{"id":"\\\"],"}`} {
-			data := fmt.Appendf(nil, place, repeated(element, 1<<20))
+			data := fmt.Appendf(nil, place, repeated(element, thorough.Pick(1<<18, 1<<20)))
 			var err error
 			if took := heap.Took(64<<10, func() { _, err = ReadAnswer(data) }); took > 64<<10 || !errors.Is(err, ErrCrowded) {
 				t.Errorf("%.60s: %d bytes for %d, %v", data, took, len(data), err)

@@ -1,16 +1,23 @@
 package fuzz
 
 import (
+	"context"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
+// every are all targets, which are listed once for the tests.
+var every = sync.OnceValues(func() ([]target, error) {
+	return targets(context.Background(), regexp.MustCompile(""))
+})
+
 // TestTargets: every target is found by its name, and only as what it is.
 func TestTargets(t *testing.T) {
-	all, err := targets(t.Context(), regexp.MustCompile(""))
+	all, err := every()
 	if err != nil {
 		t.Fatal(err)
 	}

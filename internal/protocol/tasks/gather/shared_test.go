@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -165,7 +166,7 @@ func TestProcessesThatShareAStore(t *testing.T) {
 		for range c.processes {
 			s.submitters(&owner{shared: s}, c.writers)
 		}
-		const span = 30 * time.Second
+		span := thorough.Pick(10*time.Second, 30*time.Second)
 		s.run(span)
 		before := s.outcomes
 		s.run(2 * span)

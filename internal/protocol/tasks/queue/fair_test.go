@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
@@ -189,7 +190,7 @@ type passing struct {
 // items, or as many as their shares are together, also while these change. A key without items
 // leaves nothing behind.
 func TestWithinOneRound(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range thorough.Pick(uint64(100), 300) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		turns := NewTurns[*keyed]()
 		fairs := []*Fair[*keyed]{NewFair(turns), NewFair(turns)}
