@@ -17,6 +17,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/electiontest"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // catalog is what all agents of a Consul know of one service. The agents speak the documented
@@ -290,6 +291,7 @@ func lead(t *testing.T, l ConsulLeader) (end func(error), over chan struct{}) {
 // TestConsulLeaderThatDied: the instance of a process that has died is removed by the next leader,
 // or that one waits for its check to fail.
 func TestConsulLeaderThatDied(t *testing.T) {
+	thorough.Only(t, "it waits for checks to fail")
 	t.Parallel()
 	for _, may := range []bool{true, false} {
 		c := newCatalog(t)

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // etcd speaks the documented protocol of etcd's JSON gateway (etcd.io/docs/v3.6/dev-guide/
@@ -258,6 +260,7 @@ func TestEtcdThatHasNoList(t *testing.T) {
 // TestEtcdThatDoesNotWatch: a watch that hangs, lies or ends costs no more than a reading now and
 // then, and is reported if it never works.
 func TestEtcdThatDoesNotWatch(t *testing.T) {
+	thorough.Only(t, "it waits for seconds of time-outs")
 	t.Parallel()
 	server := serveEtcd(t)
 	source := Etcd{Endpoints: []string{server.URL}, Prefix: "/nats/", Wait: time.Second}
