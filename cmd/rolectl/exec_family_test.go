@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 // daemon is a script that starts a process in a session of its own, which ignores TERM.
@@ -32,6 +34,7 @@ func TestExecFollowsDaemons(t *testing.T) {
 
 // TestExecFollowsDaemonsInAnyCase: also when rolectl or its guard is killed.
 func TestExecFollowsDaemonsInAnyCase(t *testing.T) {
+	thorough.Only(t, "it waits for leases")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles")

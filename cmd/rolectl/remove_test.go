@@ -11,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
 type removalDoc struct {
@@ -79,6 +80,7 @@ func TestRolesRm(t *testing.T) {
 // live, and is removed when it has expired, with the reason: no member is there that would give it
 // up.
 func TestRolesRmOfTheDead(t *testing.T) {
+	thorough.Only(t, "it waits for leases")
 	t.Parallel()
 	p := at(t)
 	p.ok("bucket", "create", "roles", "--max-ttl", "2s")
