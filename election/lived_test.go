@@ -16,7 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-var sessions = flag.Int("election.sessions", thorough.Pick(40, 100),
+var sessions = flag.Int("election.sessions", thorough.Pick(20, 100),
 	"how many short sessions a bucket sees that is to be left empty")
 
 // TestEndedSessionsLeaveNothing: sessions that were closed or killed, and roles that nobody leads
