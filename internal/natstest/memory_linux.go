@@ -22,7 +22,7 @@ func inMemory() {
 	}
 	var at syscall.Statfs_t
 	const noExec = 0x8 // ST_NOEXEC of statfs(2): some tests build programs among their files
-	if err := syscall.Statfs(memory, &at); err != nil || at.Flags&noExec != 0 || int64(at.Bavail)*at.Bsize < roomy {
+	if err := syscall.Statfs(memory, &at); err != nil || at.Flags&noExec != 0 || int64(at.Bavail)*int64(at.Bsize) < roomy {
 		return
 	}
 	probe, err := os.MkdirTemp(memory, "probe-")
