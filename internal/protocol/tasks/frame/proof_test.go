@@ -189,7 +189,7 @@ func TestProofs(t *testing.T) {
 				s.worker.Forget()
 			},
 			"the worker has a new session": func(*rapid.T) { s.join() },
-			"a frame": func(t *rapid.T) { send(rapid.Bool().Draw(t, "lost")) },
+			"a frame":                      func(t *rapid.T) { send(rapid.Bool().Draw(t, "lost")) },
 			"frames that are answered at once": func(*rapid.T) { // the first two are signed
 				for range 3 {
 					if before := len(s.answers); send(false) {
