@@ -77,10 +77,10 @@ func TestCompletionOfTasks(t *testing.T) {
 	w.ok("tasks", "submit", "other", "{}", "--id", "open-2")
 	w.ok("tasks", "submit", "fail", "{}", "--id", "dead-1")
 	w.ok("tasks", "submit", "double", "1", "--id", "done-1")
+	w.in("done-1", assign.StateSucceeded) // it would wait while its kind is paused
 	w.ok("tasks", "pause", "double")
 	w.ok("tasks", "cron", "set", "nightly", "double", "@daily", "1")
 	w.in("dead-1", assign.StateDead)
-	w.in("done-1", assign.StateSucceeded)
 	for line, want := range map[string][]string{
 		"tasks|pause|":         {"fail", "gate", "other"},
 		"tasks|resume|":        {"double"},
