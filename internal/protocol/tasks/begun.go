@@ -101,6 +101,7 @@ func (s *Scheduler) countBegun() {
 		}
 	}
 	s.lose(&lost)
+	s.keepOpaqueAlone()
 }
 
 // keepEmpty has a worker be given nothing as long as a note says that an attempt runs there alone,
@@ -109,6 +110,31 @@ func (s *Scheduler) countBegun() {
 func (s *Scheduler) keepEmpty(id string, b begun) {
 	if w := s.workers[b.session]; w != nil && b.alone {
 		w.last = held{b.session, id, b.attempt}
+	}
+}
+
+// recallAlone takes down that the note of a task that cannot be read says that it runs alone.
+func (s *Scheduler) recallAlone(e Noted) {
+	o, r := s.opaque[e.ID], e.Retry
+	if e.Revision < o.revision || s.ready { // of a task that had this id before, or about a term of ours
+		return
+	}
+	x := suspicion{ran: r.Ran}
+	if o.alone = 0; r.Alone {
+		o.alone, o.until = r.Session, s.storedAt(&e).Add(x.trial(s))
+	}
+	s.opaque[e.ID] = o
+}
+
+// keepOpaqueAlone has a worker be given nothing as long as the note of a task that we cannot read
+// is believed to say that it runs there alone: a later scheduler that can read it would take it
+// for what the worker has died of. See countBegun.
+func (s *Scheduler) keepOpaqueAlone() {
+	for _, o := range s.opaque {
+		if w := s.workers[o.alone]; w != nil {
+			w.kept = max(w.kept, s.clock.Of(o.until))
+			s.tried(w)
+		}
 	}
 }
 

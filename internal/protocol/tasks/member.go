@@ -36,6 +36,7 @@ type worker struct {
 	trial    Instant // until when
 	alone    bool    // one of them must run alone
 	last     held    // that has run alone, and of which the end may not be stored yet
+	kept     Instant // until when a task that we cannot read may be said to run here alone
 	unsure   bool    // what it was told to stop may still run, or what we cannot read
 
 	open        []handed // what is in its frame

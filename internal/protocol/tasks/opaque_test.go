@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"testing"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
@@ -57,6 +58,46 @@ func TestWhoeverRunsATaskOfALaterVersionGoesOn(t *testing.T) {
 	} {
 		if effects := b.step(e); len(effects) > 0 {
 			t.Errorf("%T is answered: %+v", e, effects)
+		}
+	}
+}
+
+// TestNothingComesBesideATaskOfALaterVersionThatRunsAlone, as long as a scheduler that can read it
+// would take it for what its worker has died of: twice as long as it had run when it was lost
+// before (the time within which a loss is known is none here).
+func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		note  Retry
+		holds bool
+		early []string
+	}{
+		"refused":            {note: Retry{Session: 50, Alone: true}},
+		"held":               {note: Retry{Session: 50, Alone: true}, holds: true},
+		"not alone":          {note: Retry{Session: 50}, early: []string{"new@w50"}},
+		"on another worker":  {note: Retry{Session: 49, Alone: true}, early: []string{"new@w50"}},
+		"nobody knows where": {note: Retry{Alone: true}, early: []string{"new@w50"}},
+	} {
+		b := newBooks(t)
+		b.revision = 20
+		b.step(Opaque{ID: "x", Revision: 2})
+		b.step(Submitted{ID: "new", Revision: 3, Policy: policy})
+		n := tt.note
+		n.Attempt, n.Started, n.Ran = Attempt{90, 1}, Attempt{91, 1}, time.Minute
+		b.step(Noted{ID: "x", Revision: 4, Retry: n})
+		b.step(CaughtUp{})
+		effects := append(b.seal(19), b.step(Members{List: []Member{idle(50, 8)}})...)
+		held := Synced{Session: 50}
+		if tt.holds {
+			held.Held = []Held{{"x", Attempt{91, 1}, 2}}
+		}
+		effects = append(effects, b.step(held)...)
+		if !b.s.Ready() {
+			t.Fatal("not ready")
+		}
+		expect(t, name, handedOut(append(effects, b.pass(time.Millisecond)...)), tt.early...)
+		if len(tt.early) == 0 {
+			expect(t, name+", before", handedOut(b.pass(2*time.Minute-time.Second)))
+			expect(t, name+", after", handedOut(b.pass(2*time.Second)), "new@w50")
 		}
 	}
 }

@@ -137,6 +137,7 @@ func (e Noted) apply(s *Scheduler) {
 	switch {
 	case e.Gone:
 	case t == nil && s.remember(e.ID, true, false):
+		s.recallAlone(e)
 	case t == nil:
 		s.erase(NoteRecord, e.ID) // its task has ended
 	case e.Revision < t.revision: // of a task that had this id before
@@ -147,15 +148,19 @@ func (e Noted) apply(s *Scheduler) {
 	case t.phase == starting && t.run.write.retry.Started == e.Retry.Started && t.run.write.guard != 0:
 		s.stored(&t.run.write, e.Revision)
 	case !s.ready: // of an earlier scheduler
-		since := s.clock.Now
-		if !e.Stored.IsZero() {
-			since = s.clock.Instant(e.Stored)
-		}
-		s.recall(t, e.Retry, since)
+		s.recall(t, e.Retry, s.storedAt(&e))
 	default: // ours, or of the submission before, whose outcome was gone when its last attempt was noted
 		t.noted = true
 		s.waitSince(t, &e)
 	}
+}
+
+// storedAt is when a note was stored.
+func (s *Scheduler) storedAt(e *Noted) Instant {
+	if e.Stored.IsZero() {
+		return s.clock.Now
+	}
+	return s.clock.Instant(e.Stored)
 }
 
 // waitSince has the wait before a task's next attempt count from when its note was stored, as it
@@ -199,6 +204,9 @@ func clip(n int) uint16 { return uint16(min(max(n, 0), 1<<16-1)) }
 type opaque struct {
 	revision     uint64
 	noted, saved bool // it has such a record
+
+	alone uint64  // the session of the worker that its note says it runs alone on, 0: of none
+	until Instant // as long as that is believed, by the stream's clock
 }
 
 func (e Opaque) apply(s *Scheduler) {

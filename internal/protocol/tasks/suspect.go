@@ -16,7 +16,8 @@ import (
 //
 // Invariant: a task ends for the workers that it has lost only when it was the one task that its
 // worker ran. So nothing ends for what its neighbour has done. A suspect that the next loss could
-// end is isolated: it gets a worker that runs nothing, and that is given nothing else.
+// end is isolated: it gets a worker that runs nothing, and that is given nothing else. A scheduler
+// that cannot read it keeps that promise too, see keepOpaqueAlone.
 //
 // A suspect is cleared when an attempt of it has ended, or has run twice as long as the one that
 // was lost. Its blame stays, and is halved with each loss of an attempt that has stored a
@@ -268,7 +269,7 @@ func (s *Scheduler) try(w *worker, t *task) {
 
 // tried finds out what a worker still tries.
 func (s *Scheduler) tried(w *worker) {
-	w.group, w.trial, w.alone = 0, 0, false
+	w.group, w.trial, w.alone = 0, w.kept, w.kept > s.now
 	for _, t := range w.held {
 		s.try(w, t)
 	}

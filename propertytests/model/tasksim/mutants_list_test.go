@@ -424,6 +424,15 @@ var rare = []mutants.Mutant{
 	{Name: "a suspect is alone beside what cannot be read", Edits: []mutants.Edit{
 		{"\t\tw.unsure = true\n\t\treturn false\n", "\t\treturn false\n"},
 	}},
+	{Name: "others come beside what cannot be read and runs alone", Edits: []mutants.Edit{
+		{"\ts.keepOpaqueAlone()\n", ""},
+	}},
+	{Name: "others come never where something ran alone that cannot be read", Edits: []mutants.Edit{
+		{"max(w.kept, s.clock.Of(o.until))", "never"},
+	}},
+	{Name: "others come to no worker of what cannot be read", Edits: []mutants.Edit{
+		{"if o.alone = 0; r.Alone {", "if o.alone = 0; r.Session != 0 {"},
+	}},
 	{Name: "no room is made for a suspect that must run alone", Edits: []mutants.Edit{
 		{"\t\ts.vacateFor(p, weight)\n", ""},
 	}},
