@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // go test stops its tests then
 	cmd.WaitDelay = 10 * time.Second
-	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), thrifty(), s.env)
+	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), s.env)
 	out, errs := &output{to: w}, &output{to: w}
 	cmd.Stdout, cmd.Stderr = out, errs
 	err = cmd.Run()
@@ -50,18 +49,6 @@ func (s step) run(ctx context.Context, w io.Writer) (packages []figure, cpu time
 		err = errors.New(s.silent)
 	}
 	return out.packages, cpu, err
-}
-
-// thrifty is an environment in which the compiler and the linker look through their memory less
-// often, which takes a sixth of their time, and the compiler writes nothing for debuggers, which
-// takes an eighth. Stack traces need none of that. Tests and the programs that they run have the
-// usual pace.
-func thrifty() []string {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	const flags = "'-toolexec=env GOGC=400' -gcflags=all=-dwarf=false"
-	return []string{strings.TrimSpace("GOFLAGS=" + os.Getenv("GOFLAGS") + " " + flags)}
 }
 
 // wholeLines passes on what several commands write, each time a line.

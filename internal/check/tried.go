@@ -19,10 +19,19 @@ import (
 // so many may have broken a nested module.
 const unchecked = 10
 
-// tried are those of the nested modules that a commit tries. To compile what they need takes longer
-// than all other stages if nothing was compiled before. So a commit tries those that its hash
-// draws, and those that the last commits may have broken. With THOROUGH=all, or outside a
-// repository, all are tried.
+// rounds are the nested modules that one commit of six tries. To compile what all of them need takes
+// longer than all other stages if nothing was compiled before. So those that need the same are
+// together, and the last, which need as much as all others, come more rarely.
+var rounds = [...][]string{0: light, 1: light, 2: light, 3: onKubernetes, 4: onKubernetes, 5: {"bench/peers"}}
+
+var (
+	light        = []string{"dashboard/pagetest", "deploy/check", "examples/fencing/sqlite", "examples/postgres"}
+	onKubernetes = []string{"examples/kubernetes", "kube/controllerruntime"}
+)
+
+// tried are those of the nested modules that a commit tries: those whose turn it is by its hash,
+// and those that the last commits may have broken. With THOROUGH=all, or outside a repository, all
+// are tried.
 func tried(ctx context.Context, dirs []string) ([]string, error) {
 	if os.Getenv(draw.Key) == draw.All {
 		return dirs, nil
@@ -47,14 +56,16 @@ func tried(ctx context.Context, dirs []string) ([]string, error) {
 	return drawn(dirs, commit(ctx), files)
 }
 
-// drawn are the nested modules that a seed draws, and those that a change of files may have broken.
+// drawn are the nested modules whose turn it is by a seed, and those that a change of files may have
+// broken.
 func drawn(dirs []string, seed string, files []string) (those []string, err error) {
+	round := rounds[draw.Turn(seed, len(rounds))]
 	for _, dir := range dirs {
 		packages, err := uses(dir)
 		if err != nil {
 			return nil, err
 		}
-		if draw.Draws(seed, filepath.ToSlash(dir)) || touched(dir, packages, files) {
+		if slices.Contains(round, filepath.ToSlash(dir)) || touched(dir, packages, files) {
 			those = append(those, dir)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDrawnModules: of many seeds, each draws some of the nested modules, and each module is drawn
-// by some. One that may be broken is tried with every seed.
+// TestDrawnModules: each nested module has its turn, but not most of the time. One that may be
+// broken is tried with every seed.
 func TestDrawnModules(t *testing.T) {
 	t.Chdir("../..")
 	dirs, err := below(".")
@@ -18,18 +18,18 @@ func TestDrawnModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	const seeds = 60
-	turns := map[string]int{}
+	times := map[string]int{}
 	for seed := range seeds {
 		those, err := drawn(dirs, fmt.Sprint("seed ", seed), []string{"examples/postgres/main.go"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, dir := range those {
-			turns[filepath.ToSlash(dir)]++
+			times[filepath.ToSlash(dir)]++
 		}
 	}
 	for _, dir := range dirs {
-		n, most := turns[filepath.ToSlash(dir)], seeds/2
+		n, most := times[filepath.ToSlash(dir)], seeds*2/3
 		if filepath.ToSlash(dir) == "examples/postgres" {
 			most = seeds
 		}

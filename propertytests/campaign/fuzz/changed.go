@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
 // changed are the directories, from the root of the module, whose decoders may have changed: with a
@@ -68,8 +70,12 @@ type plan struct {
 	most    time.Duration // all of them, if each gets its time then: the longer ones share what is left; 0 means no limit
 }
 
-// oneOf is of how many packages that have not changed one is drawn.
-const oneOf = 10
+// oneOf is of how many packages that have not changed one is drawn. With one seed of serverTurns
+// these are such that have the server in their tests, and with the others such that have not.
+const (
+	oneOf       = 10
+	serverTurns = 3
+)
 
 // drawn are the targets of the packages that have changed, and of one in ten of the others. Which
 // ones follows from the seed: always the same for one seed, and any with another. Only their tests
@@ -78,17 +84,20 @@ func (p plan) drawn(all []target, changed map[string]bool) (some []target) {
 	if p.seed == "" {
 		return all
 	}
-	place := map[string][sha256.Size]byte{}
+	place, unchanged := map[string][sha256.Size]byte{}, map[string]bool{}
+	serving := draw.Turn(p.seed, serverTurns) == 0
 	for _, t := range all {
-		if !changed[t.dir()] {
-			place[t.dir()] = sha256.Sum256([]byte(p.seed + "\n" + t.dir()))
+		if dir := t.dir(); !changed[dir] {
+			if unchanged[dir] = true; t.pkg.server() == serving {
+				place[dir] = sha256.Sum256([]byte(p.seed + "\n" + dir))
+			}
 		}
 	}
 	others := slices.SortedFunc(maps.Keys(place), func(a, b string) int {
 		x, y := place[a], place[b]
 		return bytes.Compare(x[:], y[:])
 	})
-	others = others[:(len(others)+oneOf-1)/oneOf]
+	others = others[:min(len(others), (len(unchanged)+oneOf-1)/oneOf)]
 	return slices.DeleteFunc(slices.Clone(all), func(t target) bool {
 		return !changed[t.dir()] && !slices.Contains(others, t.dir())
 	})

@@ -79,12 +79,17 @@ func TestChanged(t *testing.T) {
 }
 
 // TestDrawn: packages that have changed run, and so does a tenth of the others, which the seed
-// draws. Over many seeds each has its turn. Without a seed all run.
+// draws: with the server in the tests of all of these, or of none. Over many seeds each has its
+// turn. Without a seed all run.
 func TestDrawn(t *testing.T) {
 	var all []target
 	for _, dir := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
 		for _, name := range []string{"FuzzA", "FuzzB"} {
-			all = append(all, target{pkg{ImportPath: testbinary.Module + dir}, name})
+			p := pkg{ImportPath: testbinary.Module + dir}
+			if dir < "f" {
+				p.XTestImports = []string{testbinary.Module + "internal/natstest"}
+			}
+			all = append(all, target{p, name})
 		}
 	}
 	if some := (plan{}).drawn(all, nil); len(some) != len(all) {
@@ -97,12 +102,15 @@ func TestDrawn(t *testing.T) {
 		if len(some) != 6 || some[0].dir() != "a" || fmt.Sprint(some) != fmt.Sprint(again) {
 			t.Fatalf("seed %d draws %v, and then %v", seed, some, again)
 		}
+		if some[2].pkg.server() != some[4].pkg.server() {
+			t.Errorf("seed %d draws %v beside what has changed", seed, some[2:])
+		}
 		for _, f := range some {
 			turns[f.dir()]++
 		}
 	}
 	for _, f := range all {
-		if turns[f.dir()] < 20 {
+		if turns[f.dir()] < 10 {
 			t.Errorf("%s is drawn %d times in 200", f.dir(), turns[f.dir()])
 		}
 	}

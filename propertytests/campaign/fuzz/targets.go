@@ -25,8 +25,17 @@ import (
 
 // pkg is a package as `go list` shows it.
 type pkg struct {
-	Dir, ImportPath           string
-	TestGoFiles, XTestGoFiles []string
+	Dir, ImportPath                 string
+	TestGoFiles, XTestGoFiles       []string
+	Deps, TestImports, XTestImports []string
+}
+
+// server reports whether the server is a part of its test program: to build that for fuzzing takes
+// longer than all targets run.
+func (p pkg) server() bool {
+	return slices.ContainsFunc(slices.Concat(p.Deps, p.TestImports, p.XTestImports), func(name string) bool {
+		return name == "github.com/nats-io/nats-server/v2/server" || name == testbinary.Module+"internal/natstest"
+	})
 }
 
 // target is one fuzz target.
@@ -49,7 +58,7 @@ func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err erro
 	if err != nil {
 		return nil, fmt.Errorf("go list -m: %w", err)
 	}
-	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./...")
+	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Deps,TestImports,XTestImports", "./...")
 	list.Dir, list.Stderr = strings.TrimSpace(string(root)), os.Stderr
 	out, err := list.Output()
 	if err != nil {

@@ -4,6 +4,7 @@ package draw
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,12 @@ const Key, All = "THOROUGH", "all"
 func Draws(seed, name string) bool {
 	sum := sha256.Sum256([]byte(seed + "\n" + name))
 	return sum[0]%OneOf == 0
+}
+
+// Turn is whose turn it is among so many that take turns by the hash of a seed.
+func Turn(seed string, of int) int {
+	sum := sha256.Sum256([]byte(seed))
+	return int(binary.BigEndian.Uint64(sum[:]) % uint64(of))
 }
 
 // Value is that of the variable for a seed, and tests that are played though it does not draw them.

@@ -25,6 +25,25 @@ func TestEachHasItsTurn(t *testing.T) {
 	}
 }
 
+// TestTurn: a seed gives the turn to the same one always, and over some seeds each has it about as
+// often.
+func TestTurn(t *testing.T) {
+	const seeds, of = 600, 6
+	var times [of]int
+	for seed := range seeds {
+		turn := Turn(strconv.Itoa(seed), of)
+		if again := Turn(strconv.Itoa(seed), of); again != turn {
+			t.Errorf("seed %d: %d, and then %d", seed, turn, again)
+		}
+		times[turn]++
+	}
+	for turn, n := range times {
+		if n < seeds/of/2 || n > seeds/of*2 {
+			t.Errorf("%d has %d of %d turns", turn, n, seeds)
+		}
+	}
+}
+
 // TestPlays: without a value, and with that for all, every test is played. With a seed those are
 // that it draws, and those that are named.
 func TestPlays(t *testing.T) {
