@@ -161,7 +161,7 @@ var allowed = map[string][]string{
 	"propertytests/live/...": {
 		"assign", "assign/keyring", "election", "event", "fencing", "roles", "internal/...", "propertytests/live/...",
 	},
-	"propertytests/campaign/...": {"propertytests/campaign/...", "internal/natstest/thorough"},
+	"propertytests/campaign/...": {"propertytests/campaign/...", "internal/natstest/thorough/..."},
 
 	"bench/...":             {"assign", "bench/...", "election", "event", "internal/natskv", "internal/natsrun"},
 	"deploy/grafana":        {},

@@ -19,8 +19,8 @@
 //   - The test stage is go test ./... With CI set it plays long tests too: the third that the hash
 //     of the commit draws, and those in files that changed lately. With THOROUGH=all it plays all
 //     of them. The play stage adds drawn schedules and storms.
-//   - Nested modules are vetted like this one, and those of the examples are tested: those whose turn
-//     it is by the hash of the commit, and those that the last commits may have broken. With
+//   - Nested modules are vetted like this one, and those of the examples are tested: those whose
+//     turn it is by the hash of the commit, and those that the last commits may have broken. With
 //     THOROUGH=all it tries all of them.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a

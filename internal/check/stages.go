@@ -18,8 +18,8 @@ type stage struct {
 	atOnce bool     // the commands run side by side, since each waits most of the time, and not one after the other
 }
 
-// tool runs a command that tools/go.mod pins. What it needs is built with the flags of everything
-// else, so nothing is built twice: go tool does not know them.
+// tool runs a command that tools/go.mod pins. The flags of GOFLAGS, which go tool ignores, build it
+// and all else, so nothing is built twice.
 const tool = "go run -modfile=tools/go.mod "
 
 // test runs tests. The vet stage has vetted them. Some packages wait for real time, so three run at
@@ -50,7 +50,9 @@ var longest = []string{
 // time, the quick ones first. Beside them, after the tests, are those that only compute: these have
 // a line of their own, and yield.
 var stages = []stage{
-	one("format", always(step{line: tool + "mvdan.cc/gofumpt -l .", silent: "these files are not formatted: gofumpt -w"})),
+	one("format", always(step{
+		line: tool + "mvdan.cc/gofumpt -l .", silent: "these files are not formatted: gofumpt -w",
+	})),
 	one("vet", vets, "format"),
 	one("tidy", always(step{line: "go mod tidy -diff"}), "vet"),
 	one("test", tests, "tidy"),
@@ -72,7 +74,9 @@ var stages = []stage{
 	one("nested", nested, "realtime"),
 	one("page", page, "realtime"),
 	// Every file but those that the tag excludes, which vet sees.
-	one("staticcheck", always(step{line: filling + tool + "honnef.co/go/tools/cmd/staticcheck -tags realtime ./...", env: roomy}), "test"),
+	one("staticcheck", always(step{
+		line: filling + tool + "honnef.co/go/tools/cmd/staticcheck -tags realtime ./...", env: roomy,
+	}), "test"),
 	one("mutants", mutants, "staticcheck"),
 	one("play", always(plays()...), "mutants"),
 	// Targets of recently changed packages run for a while, and a tenth of the others for a shorter

@@ -19,9 +19,9 @@ import (
 // so many may have broken a nested module.
 const unchecked = 10
 
-// rounds are the nested modules that one commit of six tries. To compile what all of them need takes
-// longer than all other stages if nothing was compiled before. So those that need the same are
-// together, and the last, which need as much as all others, come more rarely.
+// rounds are the nested modules that one commit of six tries. To compile what all of them need
+// takes longer than all other stages if nothing was compiled before. So those that need the same
+// are together, and the last, which needs as much as all others, comes more rarely.
 var rounds = [...][]string{0: light, 1: light, 2: light, 3: onKubernetes, 4: onKubernetes, 5: {"bench/peers"}}
 
 var (
@@ -56,8 +56,8 @@ func tried(ctx context.Context, dirs []string) ([]string, error) {
 	return drawn(dirs, commit(ctx), files)
 }
 
-// drawn are the nested modules whose turn it is by a seed, and those that a change of files may have
-// broken.
+// drawn are the nested modules whose turn it is by a seed, and those that a change of files may
+// have broken.
 func drawn(dirs []string, seed string, files []string) (those []string, err error) {
 	round := rounds[draw.Turn(seed, len(rounds))]
 	for _, dir := range dirs {

@@ -58,7 +58,8 @@ func targets(ctx context.Context, wanted *regexp.Regexp) (all []target, err erro
 	if err != nil {
 		return nil, fmt.Errorf("go list -m: %w", err)
 	}
-	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Deps,TestImports,XTestImports", "./...")
+	list := exec.CommandContext(ctx, "go", "list",
+		"-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Deps,TestImports,XTestImports", "./...")
 	list.Dir, list.Stderr = strings.TrimSpace(string(root)), os.Stderr
 	out, err := list.Output()
 	if err != nil {
