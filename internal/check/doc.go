@@ -22,6 +22,8 @@
 //   - Nested modules are vetted like this one, and those of the examples are tested: those whose
 //     turn it is by the hash of the commit, and those that the last commits may have broken. With
 //     THOROUGH=all it tries all of them.
+//   - The realtime stage plays every other test that plays cycles: the half that the hash of the
+//     commit draws, or all when one of their files changed lately, and with THOROUGH=all.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a
 //     commit plays the third that its hash draws, and those of files that changed lately. Of small

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
 // stage is a part of the check: the commands that it runs.
@@ -58,18 +63,7 @@ var stages = []stage{
 	one("test", tests, "tidy"),
 	// The property tests are shorter under the race detector by themselves.
 	one("race", races, "test"),
-	// Clusters, child processes, servers whose clock steps and whose files are torn, in real time.
-	// Each test that plays cycles plays one. To play many of each, and record them with the product
-	// that they tested: go run ./propertytests/campaign cycles -cycles 50
-	{name: "realtime", after: []string{"race"}, atOnce: true, steps: always(
-		step{line: "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="},
-		step{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
-			"./assign ./internal/natstest ./fencing ./propertytests/campaign/cycles ./propertytests/live/shards " +
-			"./cmd/rolectl"},
-		// The models of the server beside a real one.
-		step{line: test + "-tags realtime -run Conforms -count 1 ./propertytests/model/electionsim " +
-			"./propertytests/model/tasksim ./propertytests/model/explore/elections ./propertytests/model/explore/tasks"},
-	)},
+	{name: "realtime", after: []string{"race"}, atOnce: true, steps: realtime},
 	// Both wait too, but not beside the stage before: servers did not answer in time there.
 	one("nested", nested, "realtime"),
 	one("page", page, "realtime"),
@@ -98,6 +92,28 @@ func always(steps ...step) func(context.Context) ([]step, error) {
 func tests(ctx context.Context) ([]step, error) {
 	env, err := longOnes(ctx)
 	return []step{{line: test + "./" + strings.Join(longest, " ./") + " ./...", env: env}}, err
+}
+
+// realtime plays clusters, child processes, servers whose clock steps and whose files are torn, in
+// real time. Of the tests that play cycles a commit plays every other one, and all when one of them
+// changed lately or with THOROUGH=all, for one cycle each. To play many of each, and record them
+// with the product that they tested: go run ./propertytests/campaign cycles -cycles 50
+func realtime(ctx context.Context) ([]step, error) {
+	cycles := "go run ./propertytests/campaign cycles -cycles 1 -lanes 6 -file="
+	lately, err := changed(ctx, ".", recent, filesOfTest)
+	is := func(file string) bool { return strings.Contains(filepath.ToSlash(file), "/propertytests/live/") }
+	if err == nil && !slices.ContainsFunc(lately, is) && os.Getenv(draw.Key) != draw.All {
+		cycles += " -seed " + commit(ctx)
+	} // outside a repository nobody knows what has changed
+	return []step{
+		{line: cycles},
+		{line: test + "-p 5 -tags realtime -run Cluster|Process|Rolling|Realtime -count 1 " +
+			"./assign ./internal/natstest ./fencing ./propertytests/campaign/cycles ./propertytests/live/shards " +
+			"./cmd/rolectl"},
+		// The models of the server beside a real one.
+		{line: test + "-tags realtime -run Conforms -count 1 ./propertytests/model/electionsim " +
+			"./propertytests/model/tasksim ./propertytests/model/explore/elections ./propertytests/model/explore/tasks"},
+	}, nil
 }
 
 // mutants plants a few bugs, which must be found. The commit chooses them, and they run side by

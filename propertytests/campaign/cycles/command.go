@@ -16,6 +16,7 @@ func Main(ctx context.Context, args []string) error {
 	of := flags.String("of", "", "only the tests whose name matches")
 	cycles := flags.Int("cycles", 50, "how many cycles of each test the file shall have, of the product as it is")
 	part := flags.Int("part", 10, "how many of them make a line of the file")
+	seed := flags.String("seed", "", "what draws every other of the tests; if empty, all are played")
 	lanes := flags.Int("lanes", 1, "how many tests are played at a time")
 	path := flags.String("file", "propertytests/campaign/cycles.csv",
 		"the file, from the root of the module; if empty, nothing is put on record")
@@ -26,17 +27,17 @@ func Main(ctx context.Context, args []string) error {
 	if *sum {
 		return summed(ctx, os.Stdout, *of, *path)
 	}
-	return play(ctx, *of, *path, *cycles, *part, *lanes)
+	all, err := matching(*of)
+	if err != nil {
+		return err
+	}
+	return play(ctx, drawn(all, *seed), *path, *cycles, *part, *lanes)
 }
 
 // play continues until the file has so many cycles of each test.
-func play(ctx context.Context, of, path string, cycles, part, lanes int) error {
+func play(ctx context.Context, all []test, path string, cycles, part, lanes int) error {
 	if cycles < 1 || part < 1 || lanes < 1 {
 		return errors.New("cycles: -cycles, -part and -lanes are 1 at least")
-	}
-	all, err := matching(of)
-	if err != nil {
-		return err
 	}
 	dir, err := os.MkdirTemp("", "cycles-")
 	if err != nil {

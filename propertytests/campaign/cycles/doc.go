@@ -12,7 +12,7 @@
 // -part cycles. So it can be stopped at any time, and continues where the file ends; what was
 // played of a part that is interrupted does not count. Several tests are played at a time with
 // -lanes, on machines that are not too busy for it: most of a cycle is waiting. Which ones, -of
-// says.
+// says, and with -seed only every other of these is played, which CI does.
 //
 // A test of drawn faults draws other ones in each cycle of one product: it is told how many were
 // played before.

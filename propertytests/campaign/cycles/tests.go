@@ -3,6 +3,8 @@ package cycles
 import (
 	"fmt"
 	"regexp"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
 // subject is what a test is about: packages of this module, which are the product with all that
@@ -68,6 +70,18 @@ func matching(of string) (some []test, err error) {
 		return nil, fmt.Errorf("cycles: no test matches %q; there are %v", of, tests)
 	}
 	return some, nil
+}
+
+// drawn are every other of some tests, so that what they take is about half: one half with some
+// seeds, and the other half with the others. Without a seed they are all of them.
+func drawn(all []test, seed string) (some []test) {
+	if seed == "" {
+		return all
+	}
+	for i := draw.Turn(seed, 2); i < len(all); i += 2 {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 func (t test) String() string { return t.name }

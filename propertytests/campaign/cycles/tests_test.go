@@ -2,6 +2,7 @@ package cycles
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -52,6 +54,29 @@ func TestEveryTestThatPlaysIsKnown(t *testing.T) {
 	}
 	if slices.Sort(known); !slices.Equal(found, known) {
 		t.Errorf("played here: %v\nwhat plays: %v", known, found)
+	}
+}
+
+// TestDrawn: a seed draws one half of the tests or the other, and always the same. Without a seed
+// all are played.
+func TestDrawn(t *testing.T) {
+	if got := drawn(tests, ""); !slices.Equal(got, tests) {
+		t.Errorf("without a seed: %v", got)
+	}
+	halves := map[string]int{}
+	for seed := range 40 {
+		got := drawn(tests, strconv.Itoa(seed))
+		if again := drawn(tests, strconv.Itoa(seed)); !slices.Equal(got, again) || len(got)/2 != len(tests)/4 {
+			t.Errorf("seed %d draws %v, and then %v", seed, got, again)
+		}
+		halves[fmt.Sprint(got)]++
+	}
+	played := 0
+	for half := range halves {
+		played += strings.Count(half, "Test")
+	}
+	if len(halves) != 2 || played != len(tests) {
+		t.Errorf("%d tests in %d halves", played, len(halves))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -70,37 +69,38 @@ type plan struct {
 	most    time.Duration // all of them, if each gets its time then: the longer ones share what is left; 0 means no limit
 }
 
-// oneOf is of how many packages that have not changed one is drawn. With one seed of serverTurns
-// these are such that have the server in their tests, and with the others such that have not.
+// oneOf is of how many targets whose packages have not changed one is drawn. With one seed of
+// serverTurns these have the server in their tests, and with the others they have not.
 const (
 	oneOf       = 10
 	serverTurns = 3
 )
 
-// drawn are the targets of the packages that have changed, and of one in ten of the others. Which
-// ones follows from the seed: always the same for one seed, and any with another. Only their tests
-// have to be built, which takes as long as to run them.
+// drawn are the targets of the packages that have changed, and one in ten of the others. Which ones
+// follows from the seed: always the same for one seed, and any with another. They are of as few
+// packages as would do: to build one for fuzzing takes as long as its targets run.
 func (p plan) drawn(all []target, changed map[string]bool) (some []target) {
 	if p.seed == "" {
 		return all
 	}
-	place, unchanged := map[string][sha256.Size]byte{}, map[string]bool{}
+	place := func(t target) []byte {
+		dir, name := sha256.Sum256([]byte(p.seed+"\n"+t.dir())), sha256.Sum256([]byte(p.seed+"\n"+t.String()))
+		return append(dir[:], name[:]...)
+	}
 	serving := draw.Turn(p.seed, serverTurns) == 0
+	var others []target
+	n := 0
 	for _, t := range all {
-		if dir := t.dir(); !changed[dir] {
-			if unchanged[dir] = true; t.pkg.server() == serving {
-				place[dir] = sha256.Sum256([]byte(p.seed + "\n" + dir))
-			}
+		if changed[t.dir()] {
+			some = append(some, t)
+			continue
+		}
+		if n++; t.pkg.server() == serving {
+			others = append(others, t)
 		}
 	}
-	others := slices.SortedFunc(maps.Keys(place), func(a, b string) int {
-		x, y := place[a], place[b]
-		return bytes.Compare(x[:], y[:])
-	})
-	others = others[:min(len(others), (len(unchanged)+oneOf-1)/oneOf)]
-	return slices.DeleteFunc(slices.Clone(all), func(t target) bool {
-		return !changed[t.dir()] && !slices.Contains(others, t.dir())
-	})
+	slices.SortFunc(others, func(a, b target) int { return bytes.Compare(place(a), place(b)) })
+	return append(some, others[:min(len(others), (n+oneOf-1)/oneOf)]...)
 }
 
 // times are those of the targets, of which some are of packages that have changed.
