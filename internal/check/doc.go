@@ -18,7 +18,7 @@
 //   - A run of more than 720 s is warned of. A run of more than 1,800 s fails.
 //   - The test stage is go test ./... With CI set it plays long tests too: the third that the hash
 //     of the commit draws, and those in files that changed lately. With THOROUGH=all it plays all
-//     of them. The play stage adds drawn schedules and storms.
+//     of them. The play stage adds drawn schedules and storms: every other one of its plans.
 //   - Nested modules are vetted like this one, and those of the examples are tested: those whose
 //     turn it is by the hash of the commit, and those that the last commits may have broken. With
 //     THOROUGH=all it tries all of them.
@@ -26,6 +26,7 @@
 //     commit draws, or all when one of their files changed lately, and with THOROUGH=all.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a
-//     commit plays the third that its hash draws, and those of files that changed lately. Of small
-//     packages it draws all tests or none, and tests that have the name of a drawn one.
+//     commit plays the third that its hash draws, and those of files that changed lately. It draws
+//     all tests of a package or none, but of the largest two, and tests that have the name of a
+//     drawn one.
 package main

@@ -6,12 +6,28 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
+
+// TestHalfIsPlayed: a commit plays every other one of the plans, and with THOROUGH=all all of them.
+func TestHalfIsPlayed(t *testing.T) {
+	t.Chdir("../..")
+	if _, err := git(t.Context(), ".", "rev-parse"); err != nil {
+		t.Skipf("these sources are in no repository: %v", err)
+	}
+	for value, want := range map[string]int{"": len(plans()) / 2, draw.All: len(plans())} {
+		t.Setenv(draw.Key, value)
+		if some, err := plays(t.Context()); err != nil || len(some) != want {
+			t.Errorf("%q: %d commands, want %d: %v", value, len(some), want, err)
+		}
+	}
+}
 
 // TestPlays: each command names tests that its package has, and flags that these tests define.
 func TestPlays(t *testing.T) {
 	t.Chdir("../..")
-	for _, s := range plays() {
+	for _, s := range plans() {
 		m := regexp.MustCompile(`-run \^(\w+?)(?:\(([\w|]+)\))?\$ \./(\S+)(?: -args (.*))?$`).FindStringSubmatch(s.line)
 		if m == nil {
 			t.Errorf("no tests are named in %s", s.line)

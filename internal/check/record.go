@@ -115,11 +115,14 @@ func keep(path, commit string, began time.Time, figures []figure) (err error) {
 	return csv.NewWriter(file).WriteAll(lines)
 }
 
-// commit is the commit that is checked, or none outside a repository.
+// unknown stands for the commit outside a repository.
+const unknown = "none"
+
+// commit is the commit that is checked.
 func commit(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {
-		return "none"
+		return unknown
 	}
 	return strings.TrimSpace(string(out))
 }

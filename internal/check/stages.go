@@ -72,7 +72,7 @@ var stages = []stage{
 		line: filling + tool + "honnef.co/go/tools/cmd/staticcheck -tags realtime ./...", env: roomy,
 	}), "test"),
 	one("mutants", mutants, "staticcheck"),
-	one("play", always(plays()...), "mutants"),
+	one("play", plays, "mutants"),
 	// Targets of recently changed packages run for a while, and a tenth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
 	one("fuzz", fuzzes, "play"),

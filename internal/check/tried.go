@@ -19,13 +19,15 @@ import (
 // so many may have broken a nested module.
 const unchecked = 10
 
-// rounds are the nested modules that one commit of six tries. To compile what all of them need
+// rounds are the nested modules that one commit of twelve tries. To compile what all of them need
 // takes longer than all other stages if nothing was compiled before. So those that need the same
 // are together, and those that need the most come the most rarely. The lightest come with the
 // commits that build the server for fuzzing, see serverTurns in propertytests/campaign/fuzz.
 var rounds = [...][]string{
 	0: lightest, 1: onKubernetes, 2: {"deploy/check"},
-	3: lightest, 4: onKubernetes, 5: {"bench/peers"},
+	3: lightest, 4: onKubernetes, 5: {"deploy/check"},
+	6: lightest, 7: onKubernetes, 8: {"deploy/check"},
+	9: lightest, 10: onKubernetes, 11: {"bench/peers"},
 }
 
 var (
