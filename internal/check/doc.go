@@ -26,7 +26,6 @@
 //     commit draws, or all when one of their files changed lately, and with THOROUGH=all.
 //   - The race stage runs every package whose tests run concurrent code of this module, except in
 //     a few folders that race.go names. The packages are found in the sources. Of their tests a
-//     commit plays the third that its hash draws, and those of files that changed lately. It draws
-//     all tests of a package or none, but of the largest two, and tests that have the name of a
-//     drawn one.
+//     commit plays the third that its hash draws, and those of files that changed lately. Of small
+//     packages it draws all tests or none, and tests that have the name of a drawn one.
 package main

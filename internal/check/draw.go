@@ -16,9 +16,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/thorough/draw"
 )
 
-// parted are the packages that are drawn test by test. Any other is drawn as a whole: to build it
-// takes as long for a part of its tests as for all.
-var parted = []string{"assign", "cmd/rolectl"}
+// few is how many tests a package needs to be drawn test by test. A smaller one is drawn as a
+// whole, unless it is among the longest: to build it takes longer than to run its tests.
+const few = 20
 
 // recent is within how many commits that changed tests a file of tests has changed lately.
 const (
@@ -44,14 +44,15 @@ func leftOut(packages []pkg, seed string, lately []string) (names []string, err 
 func played(packages []pkg, seed string, lately []string) (all map[string]bool, err error) {
 	all = map[string]bool{}
 	for _, p := range packages {
-		byFile := map[string][]string{}
+		byFile, n := map[string][]string{}, 0
 		for _, file := range p.tests() {
 			path := filepath.Join(p.Dir, file)
 			if byFile[path], err = testsIn(path); err != nil {
 				return nil, err
 			}
+			n += len(byFile[path])
 		}
-		whole := !slices.Contains(parted, strings.TrimPrefix(p.ImportPath, module+"/"))
+		whole := n < few && place(p.ImportPath) == len(longest)
 		for path, tests := range byFile {
 			for _, name := range tests {
 				is := draw.Draws(seed, name)

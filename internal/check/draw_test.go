@@ -28,10 +28,7 @@ func TestEachTestHasItsTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	packages := []pkg{{
-		Dir: dir, ImportPath: module + "/" + parted[0],
-		TestGoFiles: []string{"a_test.go"}, XTestGoFiles: []string{"b_test.go"},
-	}}
+	packages := []pkg{{Dir: dir, TestGoFiles: []string{"a_test.go"}, XTestGoFiles: []string{"b_test.go"}}}
 	turns := map[string]int{}
 	const seeds = 100
 	for seed := range seeds {
@@ -67,9 +64,10 @@ func TestEachTestHasItsTurn(t *testing.T) {
 	}
 }
 
-// TestPackagesAreDrawnWhole: all of their tests are played or none, and with some seeds all are.
-// Those of a file that changed lately are played with every seed. The largest are drawn in parts.
-func TestPackagesAreDrawnWhole(t *testing.T) {
+// TestSmallPackagesAreDrawnWhole: all of their tests are played or none, and with some seeds all
+// are. Those of a file that changed lately are played with every seed. The longest are drawn in
+// parts.
+func TestSmallPackagesAreDrawnWhole(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{
 		"a_test.go": "package a\nfunc TestA() {}\nfunc TestB() {}\nfunc TestC() {}\n",
@@ -79,7 +77,7 @@ func TestPackagesAreDrawnWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, whole := range map[string]bool{module + "/a": true, module + "/" + parted[0]: false} {
+	for name, whole := range map[string]bool{module + "/a": true, module + "/" + longest[0]: false} {
 		packages := []pkg{{Dir: dir, ImportPath: name, TestGoFiles: []string{"a_test.go", "b_test.go"}}}
 		turns := map[int]int{}
 		const seeds = 100
@@ -168,7 +166,7 @@ func TestChangedTests(t *testing.T) {
 func TestLongTestsAreDrawnTogether(t *testing.T) {
 	dir := t.TempDir()
 	var all []string
-	for i := range 20 {
+	for i := range few {
 		all = append(all, "TestMany"+strconv.Itoa(i))
 	}
 	for file, text := range map[string]string{
@@ -184,7 +182,7 @@ func TestLongTestsAreDrawnTogether(t *testing.T) {
 	packages := []pkg{
 		{Dir: dir, ImportPath: module + "/small", TestGoFiles: []string{"small_test.go"}, TestImports: []string{long}},
 		{
-			Dir: dir, ImportPath: module + "/" + parted[0], XTestGoFiles: []string{"many_test.go", "new_test.go"},
+			Dir: dir, ImportPath: module + "/many", XTestGoFiles: []string{"many_test.go", "new_test.go"},
 			XTestImports: []string{long},
 		},
 		{Dir: dir, ImportPath: module + "/short", TestGoFiles: []string{"short_test.go"}},

@@ -18,8 +18,8 @@ import (
 // them, and other tests have the same goroutines do less.
 //
 // A commit plays a part of the tests, which its hash draws, and those of files that the last
-// commits have changed. Packages are drawn as a whole, but for the largest. With RACE=all it plays
-// all of them. A package of which it plays none is not built.
+// commits have changed. Small packages are drawn as a whole. With RACE=all it plays all of them. A
+// package of which it plays none is not built.
 func races(ctx context.Context) ([]step, error) {
 	packages, err := list(ctx, ".", "")
 	if err != nil {
