@@ -69,11 +69,13 @@ func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		note  Retry
 		holds bool
+		again bool // it is submitted once more
 		early []string
 	}{
 		"refused":            {note: Retry{Session: 50, Alone: true}},
 		"held":               {note: Retry{Session: 50, Alone: true}, holds: true},
 		"not alone":          {note: Retry{Session: 50}, early: []string{"new@w50"}},
+		"submitted again":    {note: Retry{Session: 50, Alone: true}, again: true, early: []string{"new@w50"}},
 		"on another worker":  {note: Retry{Session: 49, Alone: true}, early: []string{"new@w50"}},
 		"nobody knows where": {note: Retry{Alone: true}, early: []string{"new@w50"}},
 	} {
@@ -84,6 +86,9 @@ func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
 		n := tt.note
 		n.Attempt, n.Started, n.Ran = Attempt{90, 1}, Attempt{91, 1}, time.Minute
 		b.step(Noted{ID: "x", Revision: 4, Retry: n})
+		if tt.again {
+			b.step(Opaque{ID: "x", Revision: 5})
+		}
 		b.step(CaughtUp{})
 		effects := append(b.seal(19), b.step(Members{List: []Member{idle(50, 8)}})...)
 		held := Synced{Session: 50}

@@ -214,7 +214,7 @@ func (e Opaque) apply(s *Scheduler) {
 		return
 	}
 	o := s.opaque[e.ID]
-	o.revision = e.Revision
+	o.revision, o.alone = e.Revision, 0   // a note of the submission before says nothing about this one
 	if t := s.tasks.get(e.ID); t != nil { // it has ended, and was submitted again
 		s.forget(t)
 		o.noted, o.saved = t.noted, t.saved
