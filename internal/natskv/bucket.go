@@ -91,8 +91,8 @@ type State struct {
 	Storage  jetstream.StorageType
 	// Leader is the server that leads the stream. It is empty outside a cluster, and when there is
 	// no leader now: any replica may then have answered, with what it has. Offline, Lagging and
-	// Current count the other replicas: those that are not there, those that are behind, and those
-	// that are up to date.
+	// Current count the other replicas: those that have shut down or that the leader has not heard
+	// from for unheard, those that are behind, and those that are up to date.
 	Leader                    string
 	Offline, Lagging, Current int
 	// Undescribed means that the metadata do not say in full where the bucket is. Copied is the
@@ -104,6 +104,17 @@ type State struct {
 	// Ordinary says that the bucket was made for other data. No repair makes it one for roles.
 	Ordinary bool
 }
+
+// unheard is how long the leader of a stream hears nothing from a replica that is no longer there.
+// Replicas answer every second, and a leader that has heard no majority of them for this long gives
+// up (lostQuorumInterval in raft.go of nats-server). The server itself calls a replica offline when
+// that has said farewell. After a kill, or when the farewell is lost, it does so 150 to 240 s later
+// (orphMax and chkOrph in events.go). Until then it calls the replica behind or, in a stream at
+// rest, up to date.
+const unheard = 10 * time.Second
+
+// missing says of a replica, by what the stream's leader says of it, that it is not there.
+func missing(r *jetstream.PeerInfo) bool { return r.Offline || r.Active > unheard }
 
 // Create creates the bucket, or opens an existing one, whose own configuration then counts instead
 // of cfg. Several processes may do this at once; those that lose the race read the bucket again and
@@ -209,7 +220,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		s.Leader = c.Leader
 		for _, r := range c.Replicas {
 			switch {
-			case r.Offline:
+			case missing(r):
 				s.Offline++
 			case !r.Current:
 				s.Lagging++
