@@ -33,6 +33,7 @@ type books struct {
 	mu      sync.Mutex
 	terms   map[uint64]*bookkeeper
 	refused map[string]int // writes, by who refused them
+	faults  map[string]int // other errors of the store; a failed test shows them
 }
 
 // bookkeeper is one term's way to write, and the numbers of the entries that both have taken.
@@ -53,10 +54,20 @@ func openBooks(t *testing.T, c elections.Network, name string) *books {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &books{
+	b := &books{
 		js: js, dir: t.TempDir(), name: name, replicas: elections.Replicas(c), terms: map[uint64]*bookkeeper{},
-		refused: map[string]int{},
+		refused: map[string]int{}, faults: map[string]int{},
 	}
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for text, n := range b.faults {
+			if t.Failed() {
+				t.Logf("store %s, %d times: %s", b.name, n, text)
+			}
+		}
+	})
+	return b
 }
 
 // keep is the work of a leader: an entry into the file and one into the store, again and again.
@@ -118,10 +129,13 @@ func (b *books) open(ctx context.Context, js jetstream.JetStream, token fencing.
 // refusedBy counts a write that was refused for a later epoch, and reports whether this one was.
 func (b *books) refusedBy(who string, err error) bool {
 	is := errors.Is(err, errOldEpoch) || errors.Is(err, fencing.ErrStale)
-	if is {
-		b.mu.Lock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case is:
 		b.refused[who]++
-		b.mu.Unlock()
+	case err != nil && len(b.faults) < 50:
+		b.faults[err.Error()]++
 	}
 	return is
 }
