@@ -113,7 +113,7 @@ type State struct {
 // rest, up to date.
 const unheard = 10 * time.Second
 
-// missing says of a replica, by what the stream's leader says of it, that it is not there.
+// missing reports whether a replica is not there, by what the leader of the stream knows of it.
 func missing(r *jetstream.PeerInfo) bool { return r.Offline || r.Active > unheard }
 
 // Create creates the bucket, or opens an existing one, whose own configuration then counts instead

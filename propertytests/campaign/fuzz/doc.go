@@ -17,7 +17,8 @@
 // changed, they share what is left of it. Without a repository none is known to have changed.
 //
 // With -seed, one in ten of the other packages is drawn, and the rest is not even built. The seed
-// corpora of all targets are run by `go test` anyway.
+// corpora of all targets are run by `go test` anyway. The fuzzer then sees the ways through this
+// module alone, and without -seed those through encoding/json too: to build that takes longer.
 //
 // With -execs it continues until propertytests/campaign/fuzz.csv has so many executions of each
 // target: a line for each part that was played, so that it can be stopped at any time and continues

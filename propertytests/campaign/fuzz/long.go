@@ -38,7 +38,7 @@ func long(ctx context.Context, only, path string, execs, part, parallel int, onl
 	if err != nil {
 		return err
 	}
-	binaries, err := build(ctx, dir, all, parallel)
+	binaries, err := build(ctx, dir, all, parallel, own, decoder)
 	if err != nil {
 		return err
 	}

@@ -128,18 +128,21 @@ func inFile(path string) (names []string, err error) {
 	return names, nil
 }
 
-// instrumented are what is compiled so that the fuzzer sees which way an input goes: this module,
-// and the decoder below its own. With -fuzz the go command does that to everything there is below a
+// own and decoder are compiled so that the fuzzer sees which way an input goes: this module, and
+// the decoder below its own. With -fuzz the go command does that to everything there is below a
 // test, NATS and all: the fuzzer looks at each counter of all that after each execution, which
 // makes that ten times slower and tells it nothing of a decoder.
-var instrumented = []string{
-	"-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer -dwarf=false",
-	"-gcflags=encoding/json=-d=libfuzzer",
-}
+const (
+	own     = "-gcflags=github.com/rolemanager/rolemanager/...=-d=libfuzzer -dwarf=false"
+	decoder = "-gcflags=encoding/json=-d=libfuzzer"
+)
 
 // build compiles the tests of each package that has a target, instrumented for fuzzing and without
-// what only a debugger reads, so many at a time. The result is by directory.
-func build(ctx context.Context, dir string, all []target, parallel int) (map[string]string, error) {
+// what only a debugger reads, so many at a time. The result is by directory. With the decoder
+// instrumented too, all that imports it is compiled a second time, the server with it.
+func build(ctx context.Context, dir string, all []target, parallel int, instrumented ...string) (
+	map[string]string, error,
+) {
 	binaries := map[string]string{}
 	building, unlessOneFails := errgroup.WithContext(ctx)
 	building.SetLimit(parallel)
@@ -150,7 +153,7 @@ func build(ctx context.Context, dir string, all []target, parallel int) (map[str
 		tests := testbinary.In(dir, t.dir())
 		binaries[t.pkg.Dir] = tests.Path
 		building.Go(func() error {
-			return tests.Build(unlessOneFails, slices.Concat(instrumented, []string{"-ldflags=-w"})...)
+			return tests.Build(unlessOneFails, append(slices.Clone(instrumented), "-ldflags=-w")...)
 		})
 	}
 	return binaries, building.Wait()
