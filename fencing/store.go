@@ -57,8 +57,10 @@ type storeOptions struct {
 }
 
 // WithCreate creates a missing bucket with this number of replicas. 0 means 1. An existing bucket
-// is left unchanged. Where a JetStream domain answers, the client must have been made with
-// jetstream.NewWithDomain, or nothing is created.
+// is left unchanged. A cluster creates three replicas only while three of its servers run: where
+// one may be down when the first leader comes, create the bucket ahead (rolectl bucket create).
+// Where a JetStream domain answers, the client must have been made with jetstream.NewWithDomain, or
+// nothing is created.
 func WithCreate(replicas int) StoreOption {
 	return func(o *storeOptions) { o.create, o.replicas = true, replicas }
 }

@@ -355,6 +355,9 @@ func sizeRefused(err error) error {
 			"\"nats stream ls\"", err)
 	case hasCode(err, codeNoReplicas):
 		return fmt.Errorf("%w: set Replicas to 1, or connect to a cluster", err)
+	case hasCode(err, codeNoPeers): // also of a server that the others have not heard of since they started
+		return fmt.Errorf("%w: as many servers as Replicas says must run, each with room for that size: start those "+
+			"that are down, or set Replicas to less", err)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package natskv
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,8 +33,11 @@ func TestReplicatedBucketOutlivesItsLeader(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+	_, err := Create(within(t), conns[0], Config{Bucket: "five", Replicas: 5})
+	if err == nil || Permanent(err) || !strings.Contains(err.Error(), "start those that are down") {
+		t.Errorf("five replicas on three servers: %v", err)
+	}
 	var state State
-	var err error
 	natstest.Eventually(t, "the other replicas are up to date", 2*time.Minute, func() (bool, string) {
 		state, err = buckets[0].Inspect(t.Context())
 		return err == nil && state.Leader != "" && state.Offline == 0 && state.Lagging == 0,

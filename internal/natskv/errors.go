@@ -159,6 +159,7 @@ func (e *NotConnectedError) Unwrap() error        { return e.Err }
 
 // Error codes of the JetStream API (nats-server errors.json).
 const (
+	codeNoPeers           = 10005
 	codeMaxConsumers      = 10026
 	codeAccountNotFound   = 10035
 	codeOffForAccount     = 10039

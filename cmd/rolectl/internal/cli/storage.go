@@ -42,8 +42,8 @@ func PlacementError(err error, replicas int) error {
 			fmt.Errorf("this server is not in a cluster of %d: give --replicas 1, or connect to such a cluster", replicas))
 	case noPeers:
 		return ExitWith(ExitFailed,
-			fmt.Errorf("the cluster has not enough servers or storage for %d replicas: give fewer --replicas: %w",
-				replicas, err))
+			fmt.Errorf("the cluster has not enough servers or storage for %d replicas: start the servers that are down, "+
+				"or give fewer --replicas: %w", replicas, err))
 	}
 	return err
 }
