@@ -40,6 +40,9 @@ const (
 	ReasonSuspect = Reason(tasks.ReasonSuspect)
 	// ReasonBusy: the workers that could take the task have no free slot, or too few.
 	ReasonBusy = Reason(tasks.ReasonBusy)
+	// ReasonReserved: the workers that have free slots are given nothing else, since a suspect runs
+	// there alone, or has to be taken for running there. See CrashBudget.
+	ReasonReserved = Reason(tasks.ReasonReserved)
 	// ReasonPlacement: the configured Placement lets the task wait, or a task before it.
 	ReasonPlacement = Reason(tasks.ReasonPlacement)
 )

@@ -101,6 +101,9 @@ func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
 		}
 		expect(t, name, handedOut(append(effects, b.pass(time.Millisecond)...)), tt.early...)
 		if len(tt.early) == 0 {
+			if g, _ := b.s.TaskInfo(b.now, "new"); g.Reason != ReasonReserved {
+				t.Errorf("%s: it waits for %q", name, g.Reason)
+			}
 			expect(t, name+", before", handedOut(b.pass(2*time.Minute-time.Second)))
 			expect(t, name+", after", handedOut(b.pass(2*time.Second)), "new@w50")
 		}

@@ -20,6 +20,7 @@ const (
 	ReasonUndecodable Reason = "undecodable" // all those have rejected its input, which they cannot decode
 	ReasonSuspect     Reason = "suspect"     // its worker was lost: it is tried apart from others
 	ReasonBusy        Reason = "busy"        // nobody of those has a free slot, or slots enough
+	ReasonReserved    Reason = "reserved"    // those that have are kept for a suspect that runs alone there
 	ReasonPlacement   Reason = "placement"   // the configured Placement lets it wait, or what is before it
 )
 
@@ -45,11 +46,15 @@ func (r *reasons) of(t *task) Reason {
 		return ""
 	}
 	why := r.ofClass(t.class)
-	if t.lane().offered == 0 && (why == "" || why == ReasonBusy || why == ReasonRate || why == ReasonPlacement) {
+	if t.lane().offered == 0 && slices.Contains(keysBefore, why) {
 		return ReasonKeyLimit
 	}
 	return why
 }
+
+// keysBefore are the reasons of others of its class that do not hold up a task whose limit key has
+// as many as may run.
+var keysBefore = []Reason{"", ReasonBusy, ReasonReserved, ReasonRate, ReasonPlacement}
 
 // ofClass is why the first task of a class waits, and so those behind it.
 func (r *reasons) ofClass(l *queueClass) Reason {
@@ -76,8 +81,8 @@ func (r *reasons) find(l *queueClass) Reason {
 		return ReasonConcurrency
 	case k.wait(s.readyAt, r.now) > 0:
 		return ReasonRate
-	case near == busy:
-		return ReasonBusy
+	case near < len(obstacles)-1:
+		return obstacles[near]
 	case l.group != 0:
 		return ReasonSuspect
 	case s.cfg.Placement != nil:
@@ -113,9 +118,11 @@ func (r *reasons) taken(k *kind) bool {
 
 // obstacles are what may keep a worker that takes the kind from the tasks of a class, the worst
 // first.
-var obstacles = [...]Reason{ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ""}
+var obstacles = [...]Reason{
+	ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ReasonReserved, "",
+}
 
-const busy = 4 // among them
+const busy, reserved = 4, 5 // among them
 
 // nearest is what keeps the worker that is the nearest to taking a class's tasks, an index of
 // obstacles.
@@ -135,8 +142,10 @@ func (r *reasons) nearest(l *queueClass) (least int) {
 			is = 2
 		case w.unreachable:
 			is = 3
-		case w.room() < l.weight || w.paused > r.now || r.s.isolates(w, r.now):
+		case w.room() < l.weight || w.paused > r.now:
 			is = busy
+		case r.s.isolates(w, r.now):
+			is = reserved
 		}
 		least = max(least, is)
 	}

@@ -203,7 +203,7 @@ func TestTheLastLossMustBeItsOwn(t *testing.T) {
 		if unsure {
 			b.s.workers[300].unsure = true
 		}
-		if g, _ := b.s.TaskInfo(b.now, "long"); g.Reason != ReasonBusy {
+		if g, _ := b.s.TaskInfo(b.now, "long"); g.Reason != ReasonReserved {
 			t.Errorf("%s: the other one waits for %q", name, g.Reason)
 		}
 		effects := b.step(Dead{Session: 300})

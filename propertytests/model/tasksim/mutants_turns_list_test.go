@@ -84,7 +84,10 @@ var turning = []mutants.Mutant{
 		{"if before == 0 && n.of != nil {", "if before < 0 {"},
 	}, By: &beside},
 	{Name: "what a limit key lets go is said to wait for it", Edits: []mutants.Edit{
-		{"if t.lane().offered == 0 && (why", "if t.phase == parked && (why"},
+		{"if t.lane().offered == 0 && slices", "if t.phase == parked && slices"},
+	}, By: &beside},
+	{Name: "a worker that is kept for a suspect is said to be busy", Edits: []mutants.Edit{
+		{"\t\t\tis = reserved\n", "\t\t\tis = busy\n"},
 	}, By: &beside},
 	{Name: "a key is remembered when what was parked last has gone", Edits: []mutants.Edit{
 		{"\ts.leaveLimit(n.key, n.of)\n", ""},
