@@ -46,12 +46,12 @@ func TestClusterDoctor(t *testing.T) {
 	if !ok {
 		t.Fatal("the stream has no leader")
 	}
-	c.Kill((leader + 1) % 3) // it says no farewell: the servers call it offline minutes later
+	c.Kill(leader) // it says no farewell: the servers call it offline minutes later
 	natstest.Eventually(t, "a server is missed", 2*patience, func() (bool, string) {
 		d, code := p.diagnosis()
 		return code == doctorWarning && d.has("replicas", "warning", "1 of 3 replicas are offline"), fmt.Sprint(d)
 	})
-	c.Stop((leader + 2) % 3)
+	c.Stop((leader + 1) % 3)
 	natstest.Eventually(t, "the quorum is missed", 2*patience, func() (bool, string) {
 		d, code := p.diagnosis()
 		return code >= doctorCritical, fmt.Sprint(d)

@@ -109,12 +109,18 @@ type State struct {
 // Replicas answer every second, and a leader that has heard no majority of them for this long gives
 // up (lostQuorumInterval in raft.go of nats-server). The server itself calls a replica offline when
 // that has said farewell. After a kill, or when the farewell is lost, it does so 150 to 240 s later
-// (orphMax and chkOrph in events.go). Until then it calls the replica behind or, in a stream at
-// rest, up to date.
+// (orphMax and chkOrph in events.go), and until then says that the replica is behind.
 const unheard = 10 * time.Second
 
-// missing reports whether a replica is not there, by what the leader of the stream knows of it.
-func missing(r *jetstream.PeerInfo) bool { return r.Offline || r.Active > unheard }
+// missing reports whether a replica is not there, by what the leader of the stream tells. A
+// leader says of one that it has not heard from since it leads that this was 0 s ago.
+func (a *streamAnswer) missing(r *jetstream.PeerInfo) bool {
+	led := time.Duration(0)
+	if since := a.Cluster.LeaderSince; since != nil {
+		led = a.TimeStamp.Sub(*since)
+	}
+	return r.Offline || r.Active > unheard || r.Active == 0 && !r.Current && led > unheard
+}
 
 // Create creates the bucket, or opens an existing one, whose own configuration then counts instead
 // of cfg. Several processes may do this at once; those that lose the race read the bucket again and
@@ -220,7 +226,7 @@ func (r Reach) Inspect(ctx context.Context, nc *nats.Conn, bucket string) (State
 		s.Leader = c.Leader
 		for _, r := range c.Replicas {
 			switch {
-			case missing(r):
+			case info.missing(r):
 				s.Offline++
 			case !r.Current:
 				s.Lagging++

@@ -82,7 +82,7 @@ func (o *Owner) arrive(ctx context.Context, to Place) error {
 			c := info.Cluster
 			current := 0
 			for _, r := range c.Replicas {
-				if r.Current && !missing(r) {
+				if r.Current && !info.missing(r) {
 					current++
 				}
 			}
