@@ -124,9 +124,9 @@ func TestAnswersToAnotherSchedulerCountForNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, answer := range [][]byte{
-			frame.EncodeSynced(v.Session, v.Epoch-1, nil, ""),
-			frame.EncodeSynced(v.Session, v.Epoch+1, nil, ""),
-			frame.EncodeSynced(v.Session+1, v.Epoch, nil, ""),
+			frame.EncodeSynced(&frame.Holding{Session: v.Session, Epoch: v.Epoch - 1}),
+			frame.EncodeSynced(&frame.Holding{Session: v.Session, Epoch: v.Epoch + 1}),
+			frame.EncodeSynced(&frame.Holding{Session: v.Session + 1, Epoch: v.Epoch}),
 		} {
 			if err := spy.Publish(m.Reply, answer); err != nil {
 				t.Fatal(err)

@@ -165,6 +165,9 @@ type Workplace struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Build tells apart programs that decode inputs differently, "" for one that does not say.
 	Build string `json:"build,omitempty"`
+	// Alone says that it takes a task that must run alone only when nothing else runs there. Workers
+	// of earlier versions do not say so.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // MemberInfo is a member, as its records in the bucket show it, with a session that is not known to

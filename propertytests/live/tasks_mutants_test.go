@@ -138,20 +138,22 @@ var taskMutants = mutants.Suite{
 		{
 			Name: "what a worker has told an earlier scheduler counts", By: synced,
 			Edits: []mutants.Edit{{
-				"a.misdirected(err, epoch, from == session)",
-				"a.misdirected(err, max(epoch, a.rules.Term()), from == session)",
+				"a.misdirected(err, x.Epoch, x.Session == session)",
+				"a.misdirected(err, max(x.Epoch, a.rules.Term()), x.Session == session)",
 			}},
 		},
 		{
 			Name: "what a worker has told a later scheduler counts", By: synced,
 			Edits: []mutants.Edit{{
-				"a.misdirected(err, epoch, from == session)",
-				"a.misdirected(err, min(epoch, a.epoch), from == session)",
+				"a.misdirected(err, x.Epoch, x.Session == session)",
+				"a.misdirected(err, min(x.Epoch, a.epoch), x.Session == session)",
 			}},
 		},
 		{
 			Name: "what another session has told counts", By: synced,
-			Edits: []mutants.Edit{{"a.misdirected(err, epoch, from == session)", "a.misdirected(err, epoch, from != 0)"}},
+			Edits: []mutants.Edit{{
+				"a.misdirected(err, x.Epoch, x.Session == session)", "a.misdirected(err, x.Epoch, x.Session != 0)",
+			}},
 		},
 		{
 			Name: "writes have no seal as a condition", By: afterTakeover,

@@ -77,13 +77,13 @@ func (a *answers) handle(m *nats.Msg) {
 		}
 		a.step(tasks.Answered{Session: session, Frame: number, Answers: list})
 	case frame.FrameSynced:
-		from, epoch, held, key, err := frame.DecodeSynced(message)
-		if reason := a.misdirected(err, epoch, from == session); reason != "" {
+		x, err := frame.DecodeSynced(message)
+		if reason := a.misdirected(err, x.Epoch, x.Session == session); reason != "" {
 			a.refuse(instance, reason)
 			return
 		}
-		a.answered(session, number, key)
-		a.step(tasks.Synced{Session: session, Held: held})
+		a.answered(session, number, x.Key)
+		a.step(tasks.Synced{Session: session, Held: x.Held, Beside: x.Beside})
 		if m.Reply != "" { // else it says the same in its member record, as to one that it does not reach
 			a.out.Send(m.Reply, "", frame.EncodeSettled(nil))
 		}
@@ -103,12 +103,12 @@ func (a *answers) answered(session, number uint64, key string) {
 // told handles what a worker says in its member record that it holds: the answer to a question that
 // it may never have heard. Its word to an earlier leader stays there until it says the next.
 func (a *answers) told(session uint64, message []byte) {
-	from, epoch, held, _, err := frame.DecodeSynced(message)
-	if reason := misattributed(err, from == session); reason != "" {
+	x, err := frame.DecodeSynced(message)
+	if reason := misattributed(err, x.Session == session); reason != "" {
 		a.refuse(a.peers[session].instance, reason)
 		return
 	}
-	a.step(tasks.Told{Session: session, Epoch: epoch, Held: held})
+	a.step(tasks.Told{Session: session, Epoch: x.Epoch, Held: x.Held, Beside: x.Beside})
 }
 
 // addressOf reads what follows the inbox in the subject of an answer, see dispatcher.send: session

@@ -138,8 +138,8 @@ func confirmed(t *testing.T, data []byte, sent []*nats.Msg) []*nats.Msg {
 		return nil
 	}
 	stale, wrong := frame.DecodeSettled(sent[0].Data)
-	_, epoch, _, _, err := frame.DecodeSynced(data)
-	if err != nil || wrong != nil || epoch != heardEpoch || len(stale) > 0 {
+	x, err := frame.DecodeSynced(data)
+	if err != nil || wrong != nil || x.Epoch != heardEpoch || len(stale) > 0 {
 		t.Fatalf("%x is answered with %x", data, sent[0].Data)
 	}
 	return sent[1:]
@@ -168,8 +168,12 @@ func FuzzHeard(f *testing.F) {
 		for _, report := range []bool{false, true} {
 			f.Add(subject, answers(7, tasks.Accepted), report)
 			f.Add(subject, answers(8, tasks.Draining), report)
-			f.Add(subject, frame.EncodeSynced(7, heardEpoch, []tasks.Held{{ID: "y", Attempt: firstAttempt}}, ""), report)
-			f.Add(subject, frame.EncodeSynced(7, heardEpoch, nil, strings.Repeat("k", frame.KeySize)), report)
+			f.Add(subject, frame.EncodeSynced(&frame.Holding{
+				Session: 7, Epoch: heardEpoch, Held: []tasks.Held{{ID: "y", Attempt: firstAttempt}},
+			}), report)
+			f.Add(subject, frame.EncodeSynced(&frame.Holding{
+				Session: 7, Epoch: heardEpoch, Beside: 2, Key: strings.Repeat("k", frame.KeySize),
+			}), report)
 			f.Add(subject, frame.EncodeReport("w.1", 7, heardEpoch, []frame.Finding{
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Progressing, Fraction: 0.5, Data: []byte("half")},
 				{ID: "y", Attempt: firstAttempt, Verb: tasks.Succeeded, Ran: 5, Data: []byte("out")},

@@ -52,7 +52,7 @@ func (s *worker) frame(f arrivedFrame, until time.Time) {
 			return
 		}
 		s.answerAll(f.m.Reply, s.confirmed(v.Epoch),
-			frame.EncodeSynced(s.h.Session(), v.Epoch, s.machine.Holding(), s.verifier.shared.Believed(&v)))
+			s.synced(v.Epoch, s.verifier.shared.Believed(&v)))
 	default:
 		s.reject(f.m, v, tasks.Unsupported)
 	}

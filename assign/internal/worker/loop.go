@@ -185,7 +185,7 @@ func (s *worker) describe() {
 	s.machine.Offer(kinds)
 	s.declarations.take(s.handlers.declarations(), s.h.Instance())
 	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{
-		Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels, Build: build,
+		Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels, Build: build, Alone: true,
 	})
 	s.offered = err == nil
 	s.verifier.open = s.verifier.open || s.offered

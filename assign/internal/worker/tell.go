@@ -63,8 +63,16 @@ func (s *worker) tell() {
 	if !s.tells() || !s.telling.Tell(s.instant()) {
 		return
 	}
-	held := frame.EncodeSynced(s.h.Session(), s.verifier.epoch, s.machine.Holding(), "")
+	held := s.synced(s.verifier.epoch, "")
 	if err := s.h.Tell(s.cfg.Namespace, held); err != nil && s.h.Trusted() {
 		s.h.Emit(event.Fault{Meta: s.meta(), Doing: "say in the member record what the worker holds", Err: err, Attempts: 1})
 	}
+}
+
+// synced says to the scheduler of an epoch what this worker holds.
+func (s *worker) synced(epoch uint64, key string) []byte {
+	return frame.EncodeSynced(&frame.Holding{
+		Session: s.h.Session(), Epoch: epoch, Held: s.machine.Holding(),
+		Beside: s.machine.Beside(s.handlers.blockedTasks()), Key: key,
+	})
 }

@@ -82,6 +82,7 @@ type Workplace struct {
 	Kinds  []string          `json:"kinds,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
 	Build  string            `json:"build,omitempty"` // of what decodes the inputs
+	Alone  bool              `json:"alone,omitempty"` // it takes what must run alone when nothing else runs there
 }
 
 // Member is the record at c.member.<instance>, rewritten only when something in it changes.

@@ -33,7 +33,7 @@ func (e Synced) apply(s *Scheduler) {
 	if s.ready || w.synced {
 		return
 	}
-	w.synced, w.claims = true, e.Held
+	w.synced, w.claims, w.unsure = true, e.Held, w.unsure || e.Beside > 0
 }
 
 // apply takes what a worker says by the bucket for its answer. That proves nothing about messages:
@@ -43,7 +43,7 @@ func (e Told) apply(s *Scheduler) {
 	if w == nil || e.Epoch < s.cfg.Epoch || !s.mustSync(w) {
 		return
 	}
-	w.synced, w.claims = true, e.Held
+	w.synced, w.claims, w.unsure = true, e.Held, w.unsure || e.Beside > 0
 	s.lost(w)
 }
 
@@ -115,7 +115,7 @@ func (s *Scheduler) adopt(w *worker, h Held) bool {
 	s.unqueue(t)
 	t.attempt = h.Attempt
 	s.assign(t, w)
-	t.run.serial, t.run.answered = 0, true
+	t.run.serial, t.run.answered, t.run.alone = 0, true, false
 	if t.phase != running {
 		s.move(t, running)
 	}

@@ -144,7 +144,7 @@ func (s *Scheduler) push(w *worker) {
 		low = min(low, open[i].serial-1)
 		list[i] = Assignment{
 			ID: t.id(), Revision: t.revision, Attempt: t.attempt, Serial: open[i].serial, Try: t.tries() + 1, Policy: t.policy,
-			Checkpoint: t.checkpoint,
+			Checkpoint: t.checkpoint, Alone: t.run.alone,
 		}
 		if t.deadline != never {
 			list[i].Left = max(t.deadline.Sub(s.clock.Now), time.Millisecond)

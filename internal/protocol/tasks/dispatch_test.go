@@ -27,7 +27,7 @@ func readyBooks(t *testing.T, cfg SchedulerConfig, members ...Member) *books {
 // idle is a member of so many slots, that joined later.
 func idle(session uint64, slots int) Member {
 	m := member(session)
-	m.Slots = slots
+	m.Slots, m.Alone = slots, true
 	return m
 }
 

@@ -248,6 +248,9 @@ type Assignment struct {
 	Left time.Duration
 	// Checkpoint is the revision of the record that an earlier attempt has left, 0: none.
 	Checkpoint uint64
+	// Alone says that the worker takes it only when none of its handlers runs, not even one that was
+	// told to stop. See Member.Alone.
+	Alone bool
 }
 
 func (WriteSeal) effect()       {}

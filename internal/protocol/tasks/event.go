@@ -219,6 +219,7 @@ type (
 	Synced struct {
 		Session uint64
 		Held    []Held
+		Beside  int // handlers that run there beside those; 0 from a worker of an earlier version
 	}
 
 	// Told is what a worker of earlier than our term says in its member record that it holds, to the
@@ -227,6 +228,7 @@ type (
 	Told struct {
 		Session, Epoch uint64
 		Held           []Held
+		Beside         int
 	}
 
 	// Answered is a worker's answer to an Assign; Frame is the pushed frame.
@@ -309,6 +311,8 @@ type Member struct {
 	Build            string // of what decodes its inputs, "": as no other
 	// Shares names what may be lost with all workers that have it: the host, the zone.
 	Shares []string
+	// Alone says that it heeds Assignment.Alone. A worker of an earlier version does not read that.
+	Alone bool
 }
 
 // Verdict is a worker's answer to one assignment.

@@ -34,10 +34,11 @@ type worker struct {
 	reserved uint64  // the round in which it is kept for one that needs more
 	group    uint64  // whose suspects it runs
 	trial    Instant // until when
-	alone    bool    // one of them must run alone
+	alone    Instant // until when one of them must run alone
 	last     held    // that has run alone, and of which the end may not be stored yet
 	kept     Instant // until when a task that we cannot read may be said to run here alone
 	unsure   bool    // what it was told to stop may still run, or what we cannot read
+	heeds    bool    // it takes what must run alone only when nothing else runs there
 
 	open        []handed // what is in its frame
 	missing     int      // those of them that it has not answered
@@ -110,7 +111,7 @@ func (e Members) apply(s *Scheduler) {
 		}
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
-		w.shares = m.Shares
+		w.shares, w.heeds = m.Shares, m.Alone
 		w.draining = w.draining || m.Draining // for good: the session is being closed
 		build := cmp.Or(m.Build, "of "+m.Instance)
 		if works != w.works || w.build != build || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) ||
@@ -140,6 +141,7 @@ func (e Dead) apply(s *Scheduler) {
 			s.release(t, released, nil)
 		default:
 			_, suspect := s.accused(t)
+			ran.alone = ran.alone || suspect && t.run.alone && t.phase == running // it was taken as such
 			ran.add(t, s.now.Sub(t.run.began), suspect)
 		}
 	}
@@ -152,7 +154,7 @@ func (e Dead) apply(s *Scheduler) {
 // assign gives a task to a worker.
 func (s *Scheduler) assign(t *task, w *worker) {
 	r := s.take(t)
-	r.worker, r.began, r.answered = w, s.now, false
+	r.worker, r.began, r.answered, r.alone = w, s.now, false, w.heeds && s.isolated(t)
 	r.slot, r.hasSlot = int32(len(w.held)), true
 	w.held = append(w.held, t)
 	w.load += t.class.weight

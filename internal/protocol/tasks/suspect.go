@@ -16,8 +16,10 @@ import (
 //
 // Invariant: a task ends for the workers that it has lost only when it was the one task that its
 // worker ran. So nothing ends for what its neighbour has done. A suspect that the next loss could
-// end is isolated: it gets a worker that runs nothing, and that is given nothing else. A scheduler
-// that cannot read it keeps that promise too, see keepOpaqueAlone.
+// end is isolated: it gets a worker that runs nothing, and that is given nothing else. Only the
+// worker knows what else runs in its process: handlers that were told to stop, also by an earlier
+// scheduler or in an earlier session. So it takes what is isolated when it runs nothing at all. A
+// scheduler that cannot read the task keeps that promise too, see keepOpaqueAlone.
 //
 // A suspect is cleared when an attempt of it has ended, or has run twice as long as the one that
 // was lost. Its blame stays, and is halved with each loss of an attempt that has stored a
@@ -263,13 +265,15 @@ func (s *Scheduler) accused(t *task) (until Instant, is bool) {
 func (s *Scheduler) try(w *worker, t *task) {
 	if until, is := s.accused(t); is {
 		w.group, w.trial = s.group(t), max(w.trial, until)
-		w.alone = w.alone || s.isolated(t)
+		if s.isolated(t) {
+			w.alone = max(w.alone, until)
+		}
 	}
 }
 
 // tried finds out what a worker still tries.
 func (s *Scheduler) tried(w *worker) {
-	w.group, w.trial, w.alone = 0, w.kept, w.kept > s.now
+	w.group, w.trial, w.alone = 0, w.kept, w.kept
 	for _, t := range w.held {
 		s.try(w, t)
 	}
@@ -288,7 +292,7 @@ func (w *worker) trying(now Instant) uint64 {
 // has begun: until then a later scheduler takes it for what the worker has died of.
 func (s *Scheduler) isolates(w *worker, now Instant) bool {
 	last := s.begun[w.last.id]
-	return w.alone && w.trial > now || last.alone && last.attempt == w.last.attempt
+	return w.alone > now || last.alone && last.attempt == w.last.attempt
 }
 
 // apart chooses a worker for a suspect: one that tries its group already, else one that runs
@@ -307,7 +311,7 @@ func (s *Scheduler) apart(t *task, p *pool) *worker {
 		best = s.ask(t, p, fits)
 	} else {
 		for _, w := range p.workers {
-			if fits(w) && (best == nil || s.suits(w, best, group)) {
+			if fits(w) && (best == nil || s.suits(w, best, group, alone)) {
 				best = w
 			}
 		}
@@ -318,13 +322,18 @@ func (s *Scheduler) apart(t *task, p *pool) *worker {
 	return best
 }
 
-// suits reports whether one worker is better than another for a suspect of a group.
-func (s *Scheduler) suits(w, than *worker, group uint64) bool {
+// suits reports whether one worker is better than another for a suspect of a group. One that must
+// run alone goes where its loss counts even if the worker is lost before it has said that it takes
+// it.
+func (s *Scheduler) suits(w, than *worker, group uint64, alone bool) bool {
 	if a, b := w.trying(s.now) == group, than.trying(s.now) == group; a != b {
 		return a
 	}
 	if w.own != than.own {
 		return than.own
+	}
+	if alone && w.unsure != than.unsure {
+		return than.unsure
 	}
 	return len(w.held) < len(than.held)
 }

@@ -197,7 +197,7 @@ func TestTheLastLossMustBeItsOwn(t *testing.T) {
 		b.storeAll(b.step(Dead{Session: 200}))
 		b.submit("long", Policy{Kind: "other"}, nil)
 		m := idle(300, 8)
-		m.Kinds = []string{"k", "other"}
+		m.Kinds, m.Alone = []string{"k", "other"}, false // of an earlier version
 		b.s.Step(b.now, Members{List: []Member{m}}, nil)
 		expect(t, name, handedOut(b.pass(0)), "x@w300")
 		if unsure {

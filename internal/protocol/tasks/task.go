@@ -75,6 +75,7 @@ type current struct {
 	serial   uint64
 	slot     int32 // among what the worker holds
 	hasSlot  bool
+	alone    bool // it was given as what must run alone to a worker that heeds that
 	answered bool // the worker has accepted it
 	progress float32
 	said     int64  // Ran of the last progress

@@ -219,6 +219,15 @@ func (c *checks) task(id string, revision uint64) string {
 	return id
 }
 
+// outstays takes note of a handler that was told to stop and runs on: its task is no more than
+// another task of that worker.
+func (c *checks) outstays(r *handlerRun) {
+	if c.Outstayed++; !r.outlives {
+		c.live[c.task(r.id, c.lifeOf[r.id][r.attempt])]--
+		r.outlives = true
+	}
+}
+
 func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 	id, a := r.id, r.attempt
 	if !r.outlives {

@@ -2,6 +2,7 @@ package tasksim
 
 import (
 	"flag"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -54,6 +55,36 @@ func TestCrashAtEveryEffect(t *testing.T) {
 			n, together = n+1, together+got.Together
 		}
 		t.Logf("%d crashes, of %d effects; %d batches: %t", n, c.Effects, together, batches)
+	}
+}
+
+// TestStubbornHandlers: handlers that were told to stop run on, beside tasks that kill every
+// process that runs them. No task is dead for a process that one of those ran in.
+func TestStubbornHandlers(t *testing.T) {
+	t.Parallel()
+	var sum Counts
+	for i := range *schedules {
+		s := stubbornWorld(*rough + uint64(i))
+		s.Trace, s.Story = *trace, story()
+		c, err := Run(s)
+		sum.Add(c)
+		if err != nil {
+			t.Fatalf("-tasksim.seed %d, failed after %d schedules: %v\n%+v", s.Seed, i+1, err, s)
+		}
+	}
+	t.Logf("%d schedules: %+v", *schedules, sum)
+	if sum.Outstayed < *schedules/4 || sum.Buried < *schedules/2 || sum.Terms < 2**schedules {
+		t.Error("the run proves nothing")
+	}
+}
+
+func stubbornWorld(seed uint64) Scenario {
+	r := rand.New(rand.NewPCG(seed, 9))
+	return Scenario{
+		Seed: seed, Processes: 2 + r.IntN(3), Candidates: 2, Slots: 2 + r.IntN(6), Tasks: 20 + r.IntN(60), Lease: time.Second,
+		Delay: 5 * time.Millisecond, Lag: 30 * time.Millisecond, ReadLag: 3 * time.Millisecond, Faults: none,
+		Rest: time.Duration(r.IntN(2)) * 2 * time.Second, Length: 20 * time.Second, Calm: 20 * time.Minute,
+		Poisons: 1 + r.IntN(3), Budget: 1 + r.IntN(3), Stubborn: true,
 	}
 }
 

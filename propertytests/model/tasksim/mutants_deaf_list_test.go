@@ -53,10 +53,10 @@ var estrangedOnes = []mutants.Mutant{
 		{"w == nil || e.Epoch < s.cfg.Epoch || !s.mustSync(w)", "w == nil || !s.mustSync(w)"},
 	}},
 	{Name: "a worker that says what it holds holds nothing", Edits: []mutants.Edit{
-		{"\tw.synced, w.claims = true, e.Held\n\ts.lost(w)\n", "\tw.synced = true\n\ts.lost(w)\n"},
+		{"e.Held, w.unsure || e.Beside > 0\n\ts.lost(w)\n", "nil, w.unsure || e.Beside > 0\n\ts.lost(w)\n"},
 	}},
 	{Name: "a worker that has said so is reached by messages", Edits: []mutants.Edit{
-		{"\tw.synced, w.claims = true, e.Held\n\ts.lost(w)\n", "\tw.synced, w.claims = true, e.Held\n"},
+		{"e.Held, w.unsure || e.Beside > 0\n\ts.lost(w)\n", "e.Held, w.unsure || e.Beside > 0\n"},
 	}},
 	{Name: "a worker says nothing by itself", Edits: []mutants.Edit{
 		{"\tif now < t.due {\n", "\tif true {\n"},

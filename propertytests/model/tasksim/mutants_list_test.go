@@ -174,7 +174,7 @@ var drawn = []mutants.Mutant{
 		{"if r := w.t.run; r.kept == w.ran {", "if r := w.t.run; r != nil && r.kept == w.ran {"},
 	}},
 	{Name: "a checkpoint is not handed on", Edits: []mutants.Edit{
-		{"\t\t\tCheckpoint: t.checkpoint,\n", ""},
+		{"Checkpoint: t.checkpoint, Alone", "Alone"},
 	}},
 	{Name: "a key is freed though somebody has taken it", Edits: []mutants.Edit{
 		{"put{\"u.\" + e.Key, erased{}, \"u.\" + e.Key, e.Expect}", "put{\"u.\" + e.Key, erased{}, \"\", 0}"},
@@ -410,7 +410,7 @@ var rare = []mutants.Mutant{
 		{"if alone && len(w.held) > 0 {", "if alone && len(w.held) > w.slots {"},
 	}},
 	{Name: "others are put beside a suspect that must run alone", Edits: []mutants.Edit{
-		{"return w.alone && w.trial > now", "return w.alone && w.trial < 0"},
+		{"return w.alone > now", "return w.alone < 0"},
 	}},
 	{Name: "others come beside a suspect of which the end is not stored", Edits: []mutants.Edit{
 		{"last.alone && last.attempt == w.last.attempt", "last.alone && now < 0"},

@@ -20,6 +20,7 @@ var suite = mutants.Suite{
 	Mutants: slices.Concat(drawn, bundled, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
+		by(stubborn, crowding), by(beside, isolating),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),
 		by(gathers, together), by(reads, inPortions),
 		by(proves, proofs)),
@@ -71,6 +72,11 @@ var (
 	}
 	beheaded = mutants.Test{
 		Run: "TestLostHostsAndSchedulers$", Args: []string{"-tasksim.schedules", "12000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
+	}
+	stubborn = mutants.Test{
+		Run: "TestStubbornHandlers$", Args: []string{"-tasksim.schedules", "12000", "-test.timeout", "20m"},
 		Sound: []string{"-tasksim.schedules", "300"},
 		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
 	}

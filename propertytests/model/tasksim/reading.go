@@ -191,6 +191,7 @@ func (l *lead) members() {
 				Kinds:  kinds,
 				Labels: map[string]string{"zone": zone(who[session])}, Build: l.w.builds[session],
 				Own: who[session] == l.p.name, Draining: s.draining, Shares: l.w.shares(who[session]),
+				Alone: l.w.builds[session] == laterBuild,
 			})
 		}
 	}

@@ -53,6 +53,7 @@ type Scenario struct {
 	Batches   bool // writes under the seal gather for batches
 	Bundles   int  // so many bundles of submissions
 	Recurring bool // tasks are submitted by recurrences too
+	Stubborn  bool // handlers that are told to stop run on for long
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
 	Budget    int  // lost workers that a task may be blamed for, 0: any number
 	CrashAt   int  // the effect, counted over all schedulers, after which its scheduler's process crashes; 0: none
@@ -120,6 +121,8 @@ type Counts struct {
 	Keyed, Freed int
 	// notes of a suspicion, and attempts that began alone for one
 	Suspected, Alone int
+	// handlers that were told to stop and ran on for long
+	Outstayed int
 	// hand-outs under a record of limits, and those after which as many ran as it says
 	Bounds, Full int
 	// tasks that are dead since nobody can decode their inputs

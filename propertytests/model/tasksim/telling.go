@@ -24,7 +24,7 @@ func (k *worker) tells() {
 	if k.over || k.p.session != k.session || k.p.epoch == 0 || !k.telling.Tell(k.p.instant()) {
 		return
 	}
-	k.word = &tasks.Told{Session: k.session, Epoch: k.p.epoch, Held: k.m.Holding()}
+	k.word = &tasks.Told{Session: k.session, Epoch: k.p.epoch, Held: k.m.Holding(), Beside: k.m.Beside(nil)}
 	k.writes(k.word)
 }
 

@@ -109,9 +109,9 @@ func (k *worker) take(f sentFrame, waited time.Duration) {
 		k.sends(l, func() { l.step(tasks.Stopped{Session: k.session, ID: stop.ID, Attempt: stop.Attempt}) })
 	default:
 		k.accepts(&f, "answers", "a sync")
-		l, held := f.lead, k.m.Holding()
+		l, held, beside := f.lead, k.m.Holding(), k.m.Beside(nil)
 		k.sends(l, func() {
-			l.step(tasks.Synced{Session: k.session, Held: held})
+			l.step(tasks.Synced{Session: k.session, Held: held, Beside: beside})
 			k.w.send(l.p, p, func() { k.heard(&f) })
 		})
 	}
@@ -139,7 +139,7 @@ func (k *worker) step(ev workers.Event) {
 		case workers.Halt:
 			if r := k.runs[e.ID]; r != nil && r.attempt == e.Attempt {
 				k.w.stopped(r, e.Status)
-				k.p.later(k.w.upTo(k.w.Lease/20), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
+				k.p.later(k.returns(r), func() { k.end(r, tasks.Result{Verb: tasks.Failed}) })
 			}
 		case workers.Report:
 			k.results[e.ID] = tasks.Held{ID: e.ID, Attempt: e.Attempt}
@@ -184,6 +184,16 @@ func (k *worker) start(a tasks.Assignment) {
 	if a.Left > 0 {
 		k.p.later(a.Left, func() { k.end(r, tasks.Result{Verb: tasks.Overdue}) })
 	}
+}
+
+// returns is how long a handler that was told to stop runs on. A stubborn one outlasts what is said
+// of its task meanwhile, which may run elsewhere.
+func (k *worker) returns(r *handlerRun) time.Duration {
+	if !k.w.Stubborn || !k.w.chance(0.5) {
+		return k.w.upTo(k.w.Lease / 20)
+	}
+	k.w.outstays(r)
+	return 20 * k.w.Lease
 }
 
 // end is the return of a handler.

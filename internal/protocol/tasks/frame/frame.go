@@ -90,7 +90,7 @@ func EncodeAssign(v *Envelope, low uint64, list []Task) []byte {
 		e.signed(int64(t.Left / time.Millisecond))
 		e.signed(int64(t.Policy.Timeout / time.Millisecond))
 		e.signed(int64(t.Policy.Retention / time.Millisecond))
-		e.number(uint64(t.Policy.Weight))
+		e.number(uint64(t.Policy.Weight) | alone(t.Alone))
 		e.text(t.Trace)
 		e.text(t.Header)
 		e.bytes(t.Payload)
@@ -121,7 +121,9 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 		t.Revision = d.number()
 		t.Attempt, t.Serial, t.Try = d.attempt(), d.number(), int(d.number()&(1<<31-1))
 		t.Left = milliseconds(d.signed())
-		p.timeout, p.retention, p.weight = milliseconds(d.signed()), milliseconds(d.signed()), int(d.number()&(1<<16-1))
+		p.timeout, p.retention, p.weight = milliseconds(d.signed()), milliseconds(d.signed()), 0
+		weight := d.number()
+		p.weight, t.Alone = int(weight&(flagAlone-1)), weight&flagAlone != 0
 		if policies[p] == nil {
 			policies[p] = &tasks.Policy{Kind: p.kind, Timeout: p.timeout, Retention: p.retention, Weight: max(p.weight, 1)}
 		}
@@ -130,6 +132,16 @@ func DecodeAssign(frame []byte) (v Envelope, low uint64, list []Task, err error)
 	}
 	v.Key = d.added()
 	return v, low, list, d.err()
+}
+
+// flagAlone stands above the weight of a task, where an earlier version reads nothing.
+const flagAlone = 1 << 16
+
+func alone(is bool) uint64 {
+	if is {
+		return flagAlone
+	}
+	return 0
 }
 
 // milliseconds is a duration that cannot overflow.

@@ -38,19 +38,27 @@ func DecodeAnswers(frame []byte) (session, number uint64, answers []tasks.Answer
 	return session, number, answers, key, d.err()
 }
 
-// EncodeSynced makes a worker's answer to a sync frame of an epoch. The key is what
-// Believer.Believed has returned.
-func EncodeSynced(session, epoch uint64, held []tasks.Held, key string) []byte {
-	e := newEncoder(FrameSynced, 32+KeySize+40*len(held))
-	e.number(session)
-	e.number(epoch)
-	e.number(uint64(len(held)))
-	for _, h := range held {
+// Holding is a worker's answer to a sync frame of an epoch: all that it holds.
+type Holding struct {
+	Session, Epoch uint64
+	Held           []tasks.Held
+	Beside         int    // handlers that run beside those, see workers.Worker.Beside
+	Key            string // what Believer.Believed has returned
+}
+
+// EncodeSynced makes the frame of a Holding.
+func EncodeSynced(h *Holding) []byte {
+	e := newEncoder(FrameSynced, 40+KeySize+40*len(h.Held))
+	e.number(h.Session)
+	e.number(h.Epoch)
+	e.number(uint64(len(h.Held)))
+	for _, h := range h.Held {
 		e.text(h.ID)
 		e.attempt(h.Attempt)
 		e.number(h.Revision)
 	}
-	e.text(key)
+	e.text(h.Key)
+	e.number(uint64(h.Beside))
 	return e.b
 }
 
@@ -59,22 +67,25 @@ func EncodeSynced(session, epoch uint64, held []tasks.Held, key string) []byte {
 const maxHeld = 8192
 
 // DecodeSynced reads it.
-func DecodeSynced(frame []byte) (session, epoch uint64, held []tasks.Held, key string, err error) {
+func DecodeSynced(frame []byte) (h Holding, err error) {
 	d, err := newDecoder(frame, FrameSynced)
 	if err != nil {
-		return 0, 0, nil, "", err
+		return h, err
 	}
-	session, epoch = d.number(), d.number()
+	h.Session, h.Epoch = d.number(), d.number()
 	n := d.number()
 	if n > min(maxHeld, uint64(len(d.b))/4) {
-		return 0, 0, nil, "", ErrFrame
+		return Holding{}, ErrFrame
 	}
-	held = make([]tasks.Held, n)
-	for i := range held {
-		held[i] = tasks.Held{ID: d.text(), Attempt: d.attempt(), Revision: d.number()}
+	h.Held = make([]tasks.Held, n)
+	for i := range h.Held {
+		h.Held[i] = tasks.Held{ID: d.text(), Attempt: d.attempt(), Revision: d.number()}
 	}
-	key = d.added()
-	return session, epoch, held, key, d.err()
+	h.Key = d.added()
+	if len(d.b) > 0 { // an earlier version does not write it
+		h.Beside = int(d.number() & (1<<31 - 1))
+	}
+	return h, d.err()
 }
 
 // Finding is one entry of a worker's report: how an attempt ended, or how far it is.

@@ -50,10 +50,18 @@ func TestFramesReadBack(t *testing.T) {
 		key != "k" || !reflect.DeepEqual(got, answers) {
 		t.Errorf("answers: %v, %v, %v, %v", s, n, got, err)
 	}
-	held := []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}
-	if s, e, got, key, err := DecodeSynced(EncodeSynced(7, 9, held, "k")); err != nil || s != 7 || e != 9 || key != "k" ||
-		!reflect.DeepEqual(got, held) {
-		t.Errorf("synced: %v, %v, %v, %v", s, e, got, err)
+	said := Holding{
+		Session: 7, Epoch: 9, Held: []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}, Beside: 2,
+		Key: "k",
+	}
+	b := EncodeSynced(&said)
+	if got, err := DecodeSynced(b); err != nil || !reflect.DeepEqual(got, said) {
+		t.Errorf("synced: %+v, %v", got, err)
+	}
+	earlier := said
+	earlier.Beside = 0
+	if got, err := DecodeSynced(b[:len(b)-1]); err != nil || !reflect.DeepEqual(got, earlier) {
+		t.Errorf("synced by an earlier version: %+v, %v", got, err)
 	}
 	findings := []Finding{{
 		ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verb: tasks.Failed, Delay: -1, Ran: 5,
@@ -83,7 +91,9 @@ func FuzzFrames(f *testing.F) {
 	f.Add(EncodeSync(&someEnvelope))
 	f.Add(EncodeAnswers(7, 6,
 		[]tasks.Answer{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Verdict: tasks.Accepted}}, "k"))
-	f.Add(EncodeSynced(7, 9, []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}, "k"))
+	f.Add(EncodeSynced(&Holding{
+		7, 9, []tasks.Held{{ID: "x", Attempt: tasks.Attempt{Epoch: 9, N: 1}, Revision: 4}}, 2, "k",
+	}))
 	f.Add(EncodeReport("a", 7, 9, []Finding{{ID: "x", Verb: tasks.Failed}}))
 	f.Add(EncodeSettled([]bool{true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -95,7 +105,7 @@ func FuzzFrames(f *testing.F) {
 		_, _, _ = DecodeStop(b)
 		_, _ = DecodeSync(b)
 		_, _, _, _, _ = DecodeAnswers(b)
-		_, _, _, _, _ = DecodeSynced(b)
+		_, _ = DecodeSynced(b)
 		_, _, _, _, _ = DecodeReport(b)
 		_, _ = DecodeSettled(b)
 		_, _, _ = Open(b)

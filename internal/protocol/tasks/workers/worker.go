@@ -74,6 +74,18 @@ func (w *Worker) Offer(kinds []string) {
 // Live is how many handlers run.
 func (w *Worker) Live() int { return w.busy }
 
+// Beside is how many handlers run that Holding does not name: they were told to stop, or have
+// outlived an earlier session of the process, as blocked does.
+func (w *Worker) Beside(blocked map[string]int) int {
+	n := len(blocked)
+	for _, r := range w.runs {
+		if r.state == halted {
+			n++
+		}
+	}
+	return n
+}
+
 // Unacked is how many results are not settled.
 func (w *Worker) Unacked() int { return len(w.runs) - w.busy }
 
@@ -139,7 +151,7 @@ func (w *Worker) judge(a *tasks.Assignment, blocked map[string]int) tasks.Verdic
 		return tasks.UnknownKind
 	case r != nil && r.attempt == a.Attempt:
 		return tasks.Accepted
-	case r != nil || blocked[a.ID] > 0:
+	case r != nil || blocked[a.ID] > 0, a.Alone && w.busy+len(blocked) > 0:
 		return tasks.Busy
 	case a.Left < 0:
 		return tasks.Expired

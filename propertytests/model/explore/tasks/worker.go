@@ -45,7 +45,7 @@ func (x *Model) inform(w *World, k, seen int) error {
 			d := described[f.session]
 			list = append(list, tasks.Member{
 				Instance: instance(f.who), Session: f.session, Described: d, Works: d, Own: f.who == w.leaders[k].host,
-				Slots: x.cfg.Slots, Kinds: []string{policy.Kind},
+				Slots: x.cfg.Slots, Kinds: []string{policy.Kind}, Alone: true,
 			})
 		}
 	}

@@ -1,0 +1,33 @@
+package tasksim
+
+import "github.com/rolemanager/rolemanager/propertytests/campaign/mutants"
+
+// crowding are the bugs by which something else runs beside what must run alone, in the worlds of
+// handlers that do not return.
+var crowding = []mutants.Mutant{
+	{Name: "what must run alone is taken beside other handlers", Edits: []mutants.Edit{
+		{"a.Alone && w.busy+len(blocked) > 0", "a.Alone && w.busy < 0"},
+	}},
+	{Name: "a worker that was to stop something has taken what it has not answered", Edits: []mutants.Edit{
+		{"suspect && t.run.alone && t.phase == running", "suspect && t.run.alone"},
+	}},
+}
+
+// isolating are those that the tests beside the rules find.
+var isolating = []mutants.Mutant{
+	{Name: "a worker does not know what must run alone", Edits: []mutants.Edit{
+		{"Checkpoint: t.checkpoint, Alone: t.run.alone,", "Checkpoint: t.checkpoint,"},
+	}},
+	{Name: "what was taken to run alone does not count when something was stopped", Edits: []mutants.Edit{
+		{"ran.alone || suspect && t.run.alone", "ran.alone || !suspect && t.run.alone"},
+	}},
+	{Name: "handlers beside what a worker holds are not counted", Edits: []mutants.Edit{
+		{"w.unsure || e.Beside > 0\n}", "w.unsure\n}"},
+	}},
+	{Name: "a suspect that need not run alone is left alone after one that had to", Edits: []mutants.Edit{
+		{"\t\tif s.isolated(t) {\n\t\t\tw.alone", "\t\tif w.alone > 0 || s.isolated(t) {\n\t\t\tw.alone"},
+	}},
+	{Name: "what must run alone goes where something was stopped", Edits: []mutants.Edit{
+		{"if alone && w.unsure != than.unsure {", "if alone && w.order < 0 {"},
+	}},
+}
