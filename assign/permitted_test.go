@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
+	taskrecord "github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -93,6 +94,25 @@ func TestASchedulerThatIsDenied(t *testing.T) {
 					t.Errorf("%v: want election.ErrPermission and %s", err, name)
 				}
 			}, denying(x.publish, x.subscribe))
+		})
+	}
+}
+
+// TestASchedulerThatMayNotEndMembers of bundles: its term ends as for a task that stands alone,
+// whichever of the records it is that go together in one batch.
+func TestASchedulerThatMayNotEndMembers(t *testing.T) {
+	for _, family := range []string{taskrecord.QueueKey, taskrecord.EndedKey, taskrecord.BundleKey} {
+		t.Run(family, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
+				leader(t, a)
+				storeBundle(t, natstest.Connect(t, s, nats.UserInfo("root", "p")), "client.z", 3, 0)
+				err := ended(t, a, "the term ends")
+				if !errors.Is(err, election.ErrPermission) || !strings.Contains(err.Error(), stored+family) {
+					t.Errorf("%v: want election.ErrPermission and %s", err, stored+family)
+				}
+			}, denying([]string{stored + family + ">"}, nil))
 		})
 	}
 }

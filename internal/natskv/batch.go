@@ -115,6 +115,25 @@ var refusesBatch = []jetstream.ErrorCode{
 	codeBatchDuplicate, codeTooManyBatches, codeTooLarge,
 }
 
+// denied names the permission that is missing if the server has not got the whole batch since it
+// denied one of the messages. It has complained before it answers the last one. Another complaint
+// may have come in between, and then the next attempt tells.
+func (w *Writer) denied(p *pending, r Result) Result {
+	if !hasCode(r.Err, codeBatchIncomplete) {
+		return r
+	}
+	last := w.nc.LastError()
+	if d := deniedIn(last); d != nil && last != p.known && p.concerns(w.at, d) {
+		r.Err = fmt.Errorf("write a batch of %d: %w", len(p.ops), d)
+	}
+	return r
+}
+
+// concerns reports whether the server's complaint is about a message of the batch.
+func (p *pending) concerns(at place, d *PermissionError) bool {
+	return slices.ContainsFunc(p.ops, func(op Write) bool { return at.reach.Concerns(d, op.subject(at)) })
+}
+
 // BatchesOff reports whether err says that the stream takes no batches.
 func BatchesOff(err error) bool { return hasCode(err, codeBatchesOff) }
 

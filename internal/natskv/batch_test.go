@@ -1,6 +1,7 @@
 package natskv
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -29,6 +30,47 @@ func over(expect uint64, keys ...string) (ops []Write) {
 		ops = append(ops, Write{Key: key, Value: []byte("{}"), Expect: expect})
 	}
 	return ops
+}
+
+// TestABatchThatIsDenied: the result names the subject, whichever of its messages it is. An earlier
+// complaint says nothing about a batch, and neither does one about another subject.
+func TestABatchThatIsDenied(t *testing.T) {
+	s := startServer(t, users{
+		"owner": {},
+		"user": {
+			Publish: &server.SubjectPermission{Allow: []string{"$KV.b.>", "$JS.API.>"}, Deny: []string{"$KV.b.role.denied"}},
+		},
+	})
+	b, err := Create(t.Context(), connect(t, fmt.Sprintf("nats://owner:x@127.0.0.1:%d", port(s))), Config{Bucket: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc := connect(t, fmt.Sprintf("nats://user:x@127.0.0.1:%d", port(s)))
+	w := newWriter(t, nc, b)
+	for _, keys := range [][]string{
+		{"role.denied", "role.a", "role.b"}, {"role.a", "role.denied", "role.b"}, {"role.a", "role.b", "role.denied"},
+	} {
+		d := (*PermissionError)(nil)
+		r := each(t, w, over(0, keys...))
+		if r.Outcome != Unknown || !errors.As(r.Err, &d) || d.Subject != "$KV.b.role.denied" {
+			t.Errorf("%q: %+v, want the subject that is denied", keys, r)
+		}
+	}
+	incomplete := Result{Err: fromAPI(b.place(), &jetstream.APIError{ErrorCode: codeBatchIncomplete}), NoneStored: true}
+	p := &pending{ops: over(0, "role.a", "role.denied")}
+	if r := w.denied(p, incomplete); !errors.Is(r.Err, nats.ErrPermissionViolation) || !r.NoneStored {
+		t.Errorf("%+v, want a denial, and that nothing is stored", r)
+	}
+	if r := w.denied(p, Result{Outcome: Refused, Err: ErrRefused}); !errors.Is(r.Err, ErrRefused) {
+		t.Errorf("a condition did not hold: %+v", r)
+	}
+	other := &pending{ops: over(0, "role.a", "role.b")}
+	if r := w.denied(other, incomplete); errors.Is(r.Err, nats.ErrPermissionViolation) {
+		t.Errorf("another subject is denied: %+v", r)
+	}
+	if p.known = nc.LastError(); errors.Is(w.denied(p, incomplete).Err, nats.ErrPermissionViolation) {
+		t.Error("a complaint from before counts")
+	}
 }
 
 // TestRefusedBatch: whatever the reason, a server that answers with an error has stored nothing of

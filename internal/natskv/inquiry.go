@@ -43,7 +43,8 @@ func (w *Writer) inquire(known error) {
 // lookForComplaint ends the writes whose subject the server denied. The server sends complaints in
 // order with its other answers, so they have arrived after a flush. Only the last complaint can be
 // read; an earlier one shows when its write is tried again. It returns the complaint that it has
-// seen.
+// seen. Of a batch only the last message is looked for: if another one is denied, the server
+// answers.
 func (w *Writer) lookForComplaint(known error) error {
 	ctx, cancel := context.WithTimeout(w.ctx, inquiryWithin)
 	defer cancel()

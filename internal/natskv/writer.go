@@ -55,7 +55,8 @@ type pending struct {
 
 	deadline  time.Time
 	published bool
-	unheard   bool // the server answered that nobody received it
+	unheard   bool  // the server answered that nobody received it
+	known     error // the connection's last error before it was published
 
 	slot
 }
@@ -175,8 +176,9 @@ func (w *Writer) publish(replies *nats.Subscription) {
 			}
 			continue
 		}
+		known := w.nc.LastError()
 		for _, number := range batch {
-			if p := w.take(number); p != nil {
+			if p := w.take(number, known); p != nil {
 				if err := w.send(&l, p); err != nil {
 					w.end(number, Result{Err: err})
 				}
@@ -201,13 +203,14 @@ func (w *Writer) send(l *letter, p *pending) error {
 	return nil
 }
 
-// take returns a write that is about to be published, nil when it has ended meanwhile.
-func (w *Writer) take(number uint64) *pending {
+// take returns a write that is about to be published, nil when it has ended meanwhile. known is the
+// connection's last error.
+func (w *Writer) take(number uint64, known error) *pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.open[number]
 	if p != nil {
-		p.published = true
+		p.published, p.known = true, known
 	}
 	return p
 }
@@ -244,7 +247,7 @@ func (w *Writer) answer(number uint64, data []byte) {
 	if p != nil {
 		at := w.at
 		at.domain = w.entry.answers()
-		w.end(number, w.entry.judge(w.nc, p.outcome(at, data)))
+		w.end(number, w.entry.judge(w.nc, w.denied(p, p.outcome(at, data))))
 	}
 }
 

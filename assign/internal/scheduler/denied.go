@@ -18,7 +18,8 @@ type denials struct {
 
 // handle ends the term if the scheduler cannot work without the permission: another candidate may
 // have it. A worker that cannot be reached is only a fault, since others can. So is a client, since
-// clients read.
+// clients read. Tasks and bundles are written by clients of this process, too: of a scheduler the
+// answer to its write tells, see writeQueue.unknown.
 func (n *denials) handle(d *natskv.PermissionError) {
 	key, reads := n.stream.Concerns(d)
 	switch {
@@ -33,7 +34,7 @@ func (n *denials) handle(d *natskv.PermissionError) {
 		strings.HasPrefix(key, record.TickKey), strings.HasPrefix(key, record.TallyKey),
 		strings.HasPrefix(key, record.QueueKey+record.TickPrefix):
 		n.fail(taskerr.Permission(d))
-	case strings.HasPrefix(key, record.BundleKey): // by a client of this process, which has other ways, or by us
+	case strings.HasPrefix(key, record.BundleKey): // by a client of this process, which has other ways
 		n.emit(event.Fault{Meta: n.host.Meta(), Doing: "store or remove a bundle", Err: taskerr.Permission(d), Attempts: 1})
 	case n.work.Sends(d.Subject), n.talk.Sends(d.Subject):
 		n.emit(event.Fault{Meta: n.host.Meta(), Doing: "send to " + d.Subject, Err: taskerr.Permission(d), Attempts: 1})

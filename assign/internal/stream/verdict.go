@@ -16,7 +16,7 @@ type verdict uint8
 
 const (
 	Uncertain verdict = iota // it may be stored
-	torn                     // the server has not got the whole batch: one of its writes was denied
+	torn                     // the server has not got the whole batch, and it is not known why
 	NoRoom                   // the stream is full
 	Never                    // the server does not take the write, and never will
 	Denied                   // we are not allowed to
