@@ -153,9 +153,10 @@ var (
 	ErrWorkerPanicked = taskerr.ErrWorkerPanicked
 	// ErrOtherRole says that Lead was called for the term of another role than Config.Role.
 	ErrOtherRole = errors.New("assign: a term of another role")
-	// ErrFenced ends Lead when a later scheduler has taken over. If the bucket cannot have given the
-	// epoch of that scheduler, Lead ends with election.ErrStoreRegressed instead: an earlier state of
-	// the bucket was restored, and "rolectl bucket adopt" is due.
+	// ErrFenced ends Lead when a later scheduler has taken over, or has to: the stream has a seal, a
+	// bundle, or a record beside one, of a later version of this package. If the bucket cannot have
+	// given the epoch of that scheduler, Lead ends with election.ErrStoreRegressed instead: an earlier
+	// state of the bucket was restored, and "rolectl bucket adopt" is due.
 	ErrFenced = taskerr.ErrFenced
 	// ErrOtherStream says that another stream has the name of the one that was opened, or of the one
 	// that StreamID names. The connection leads to another NATS system or JetStream domain, or the

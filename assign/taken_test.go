@@ -2,7 +2,9 @@ package assign_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +105,60 @@ func TestASubmissionOfALaterVersion(t *testing.T) {
 			if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
 				t.Errorf("%s is %+v", key, m)
 			}
+		}
+	})
+}
+
+// TestABundleOfALaterVersion is left to a program that can read it, and so are its members: their
+// notes and checkpoints stay, and no task that waits for them ends. As nobody else can tell which
+// tasks these are, the term ends. Garbage ends no term.
+func TestABundleOfALaterVersion(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		settled(t)
+		k := assign.NewKind[[]byte, []byte]("echo")
+		c := New(t, s)
+		if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
+			t.Fatal("a scheduler answers")
+		}
+		nc := natstest.Connect(t, s)
+		put(t, nc, "b.client.0.0", "Task-Bundle", `{"v":1}`, "garbage")
+		put(t, nc, "b.client.1.0", "Task-Bundle", `{"v":2}`, "in another form")
+		put(t, nc, "t.client.1.0", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`)
+		put(t, nc, "c.client.1.0", "Task-Attempt", "1.1", "half")
+		put(t, nc, "x.client.1.0", "", "", `{"v":1}`)
+		var waiting []*assign.Pending[[]byte]
+		for _, o := range []assign.SubmitOption{assign.After("client.1.0"), assign.AfterEnded("client.1.0")} {
+			p, err := assign.Submit(t.Context(), c, k, []byte("x"), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting = append(waiting, p)
+		}
+		a := newNode(t, s, "a", failsOnce(t, k), slowly)
+		err := ended(t, a, "the term ends")
+		if !errors.Is(err, assign.ErrFenced) || !strings.Contains(err.Error(), "b.client.1.0") {
+			t.Errorf("%v: want ErrFenced and the bundle", err)
+		}
+		time.Sleep(time.Hour) // virtual: it comes to lead again and again
+		for _, key := range []string{"b.client.1.0", "t.client.1.0", "c.client.1.0", "x.client.1.0"} {
+			if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
+				t.Errorf("%s is %+v", key, m)
+			}
+		}
+		for _, p := range waiting {
+			if m := record(t, nc, "q."+p.ID()); m == nil || m.Header.Get("Task-Outcome") != "" {
+				t.Errorf("%s has ended: %+v", p.ID(), m)
+			}
+		}
+		put(t, nc, "b.client.1.0", "", "", "")                       // a later scheduler has ended them all
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour) // longer than its cool-down
+		defer cancel()
+		p, err := assign.Submit(ctx, c, k, []byte("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -105,7 +105,7 @@ func (a *applier) applyRecord(e *natskv.Entry) {
 func (a *applier) applySeal(e *natskv.Entry) {
 	s, err := record.DecodeSeal(e.Value)
 	if err != nil && record.LaterVersion(e.Value) { // never written over
-		a.fence(errors.Join(taskerr.ErrFenced, err))
+		a.fenceFor(e, err)
 		return
 	}
 	if err != nil { // not a seal at all: the present scheduler writes a new one
@@ -279,6 +279,12 @@ func (a *applier) applyTally(e *natskv.Entry, completion string) {
 		return
 	}
 	a.step(tasks.Tallied{ID: completion, Of: t.Of, Stored: e.Time, Closed: t.Closed, Fates: t.Fates})
+}
+
+// fenceFor ends the term for a record that only a later scheduler can read, and that nobody may act
+// without.
+func (a *applier) fenceFor(e *natskv.Entry, err error) {
+	a.fence(fmt.Errorf("%w, or has to: %s is of a later version: %w", taskerr.ErrFenced, e.Key, err))
 }
 
 // ignored reports a record that this scheduler cannot read. The record is left in the stream.

@@ -1,12 +1,10 @@
 package scheduler
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
-	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
@@ -19,6 +17,10 @@ func (a *applier) applyBundle(e *natskv.Entry, name string, gone bool) {
 		return
 	}
 	members, err := record.DecodeBundle(name, e.Header, e.Value)
+	if err != nil && record.LaterVersion([]byte(record.First(e.Header[record.HeaderBundle]))) { // of unknown tasks
+		a.fenceFor(e, err)
+		return
+	}
 	if err != nil {
 		a.ignored(e, err)
 		return
@@ -38,7 +40,7 @@ func (a *applier) applyBundle(e *natskv.Entry, name string, gone bool) {
 func (a *applier) applyEnded(e *natskv.Entry, name string) {
 	r, err := record.DecodeEnded(e.Value)
 	if err != nil && record.LaterVersion(e.Value) { // its members would run again
-		a.fence(errors.Join(taskerr.ErrFenced, err))
+		a.fenceFor(e, err)
 		return
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -240,13 +241,26 @@ func TestABundleIsReadOnceForManyFrames(t *testing.T) {
 	}
 }
 
-// TestALaterRecordBesideABundleFences: a scheduler that cannot read which members have ended would
-// run them again.
-func TestALaterRecordBesideABundleFences(t *testing.T) {
+// TestRecordsOfALaterVersionThatFence: a scheduler that cannot read which members there are, or
+// which of them have ended, would tidy what is theirs, or run them again.
+func TestRecordsOfALaterVersionThatFence(t *testing.T) {
 	var fenced error
 	a := &applier{fence: func(err error) { fenced = err }}
-	a.applyEnded(&natskv.Entry{Key: "e.c.0.0", Value: []byte(`{"v":2,"of":7}`)}, "c.0.0")
-	if !errors.Is(fenced, taskerr.ErrFenced) || !errors.Is(fenced, record.ErrRecord) {
-		t.Errorf("%v", fenced)
+	for key, apply := range map[string]func(){
+		"e.c.0.0": func() {
+			a.applyEnded(&natskv.Entry{Key: "e.c.0.0", Value: []byte(`{"v":2,"of":7}`)}, "c.0.0")
+		},
+		"b.c.0.0": func() {
+			a.applyBundle(&natskv.Entry{
+				Key: "b.c.0.0", Value: []byte("x"), Header: nats.Header{record.HeaderBundle: {`{"v":2}`}},
+			}, "c.0.0", false)
+		},
+	} {
+		fenced = nil
+		apply()
+		if !errors.Is(fenced, taskerr.ErrFenced) || !errors.Is(fenced, record.ErrRecord) ||
+			!strings.Contains(fenced.Error(), key) {
+			t.Errorf("%s: %v", key, fenced)
+		}
 	}
 }

@@ -74,6 +74,7 @@ var decoders = map[string]string{
 	"assign/internal/scheduler/waitsFor":                  "it reads what it is given by ParseAfter",
 	"assign/internal/scheduler/announcer.answered":        "the header is that of a write of its own",
 	"assign/internal/scheduler/addressOf":                 "FuzzHeard",
+	"assign/internal/scheduler/applier.applyBundle":       "FuzzStream",
 	"assign/internal/scheduler/applier.applyRecord":       "FuzzStream",
 	"assign/internal/scheduler/applier.applyTask":         "FuzzStream",
 	"assign/internal/scheduler/drafts.inputOf":            "FuzzStream",
