@@ -1,9 +1,11 @@
 package assign_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign"
 	taskrecord "github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
@@ -172,4 +175,68 @@ func countBundleReadings(t *testing.T, s dialer) (count func() int64) {
 		t.Fatal(err)
 	}
 	return func() int64 { return n.Swap(0) }
+}
+
+// TestMembersAreReadWithTheirBundles: a scheduler reads about as much for members that die, or
+// that are tried again out of their order, as for tasks that stand alone.
+func TestMembersAreReadWithTheirBundles(t *testing.T) {
+	for name, x := range map[string]struct {
+		blocks, members, size int
+		fails                 func(*assign.Task[[]byte]) error
+	}{
+		"dead": {1, 400, 240, func(*assign.Task[[]byte]) error { return assign.Permanent(errors.New("no")) }},
+		"tried again": {16, 60, 1000, func(task *assign.Task[[]byte]) error {
+			time.Sleep(10 * time.Millisecond) // virtual
+			if task.Attempt() > 1 {
+				return nil
+			}
+			return assign.RetryAfter(time.Second+rand.N(2*time.Second), errors.New("once"))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+				settled(t)
+				k := assign.NewKind[[]byte, []byte]("echo")
+				a := newNode(t, s, "a", func(a *assign.Assigner) {
+					handler := func(_ context.Context, task *assign.Task[[]byte]) ([]byte, error) { return nil, x.fails(task) }
+					if err := assign.Handle(a, k, handler); err != nil {
+						t.Error(err)
+					}
+				}, slots(16))
+				leader(t, a)
+				nc, all, read := natstest.Connect(t, s), 0, [2]uint64{}
+				for i, within := range []bool{false, true} {
+					before := a.nc.Stats().InBytes
+					for b := range x.blocks {
+						storeTasks(t, nc, fmt.Sprint("client.", i, "-", b), x.members, make([]byte, x.size), within)
+					}
+					all += x.blocks * x.members
+					natstest.Eventually(t, "all have ended", time.Hour, func() (bool, string) {
+						n := a.count(func(e event.Event) bool { _, is := e.(event.TaskCompleted); return is })
+						return n == all, fmt.Sprint(n)
+					})
+					read[i] = a.nc.Stats().InBytes - before
+				}
+				if read[1] > 2*read[0] {
+					t.Errorf("%d bytes are read for members, and %d for as many tasks that stand alone", read[1], read[0])
+				}
+			})
+		})
+	}
+}
+
+// storeTasks stores submissions of a block by hand, alone or in one bundle.
+func storeTasks(t *testing.T, nc *nats.Conn, block string, n int, input []byte, within bool) {
+	t.Helper()
+	members := make([]taskrecord.Member, n)
+	for i := range members {
+		members[i] = taskrecord.Member{Index: uint16(i), Task: rawTask, Data: input}
+		if !within {
+			put(t, nc, taskrecord.QueueKey+bundles.ID(block, i), taskrecord.HeaderTask, rawTask, string(input))
+		}
+	}
+	if within {
+		h, data := taskrecord.EncodeBundle(members)
+		put(t, nc, taskrecord.BundleKey+bundles.ID(block, 0), h[0].Name, h[0].Value, string(data))
+	}
 }

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"slices"
+	"container/list"
 	"strings"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
@@ -103,31 +103,69 @@ func (x *submissions) of(id string) (natskv.Entry, bool) {
 	return x.members[place].Alone(id, x.entry), true
 }
 
-// lastBundles are the bundles that were read last: tasks are handed out in the order of their
-// submissions, mostly, so those of one bundle follow each other. A bundle never changes while it
-// stands.
-type lastBundles []submissions
+// bundleReads reads bundles, for frames and for the outcomes of dead tasks. Of a bundle only all
+// members can be read. So one reading serves all that want the bundle meanwhile, and the bundles
+// that were used last are kept. A bundle never changes while it stands.
+type bundleReads struct {
+	payloads *payloads
+	reading  map[uint64]bool          // revisions
+	kept     map[uint64]*list.Element // by revision
+	order    *list.List               // of *submissions, the one that was used last in front
+	size     int                      // of those, in bytes
+}
 
-const keptBundles = 8
+// bundleRoom bounds what is kept, in bytes. It has room for some fifty of the largest bundles.
+const bundleRoom = 32 << 20
 
-func (l *lastBundles) keep(x *submissions) {
-	if x.members == nil {
-		return
-	}
-	if *l = append(*l, *x); len(*l) > keptBundles {
-		*l = slices.Delete(*l, 0, 1)
+func newBundleReads(p *payloads) *bundleReads {
+	return &bundleReads{
+		payloads: p, reading: map[uint64]bool{}, kept: map[uint64]*list.Element{}, order: list.New(),
 	}
 }
 
-// input is the input of a member of one of them.
-func (l lastBundles) input(id string, revision uint64) (payload, bool) {
-	for i := range l {
-		if l[i].entry.Revision != revision {
-			continue
-		}
-		if e, ok := l[i].of(id); ok {
-			return payloadOf(&e), true
-		}
+// find is the submission of a member, if its bundle is kept.
+func (b *bundleReads) find(id string, revision uint64) (natskv.Entry, bool) {
+	at := b.kept[revision]
+	if at == nil {
+		return natskv.Entry{}, false
 	}
-	return payload{}, false
+	b.order.MoveToFront(at)
+	return at.Value.(*submissions).of(id)
+}
+
+// fetch has a bundle read, unless it is being read.
+func (b *bundleReads) fetch(revision uint64) {
+	if !b.reading[revision] {
+		b.reading[revision] = true
+		b.payloads.fetch(want{revision: revision})
+	}
+}
+
+// fetched takes a record that was read for frames, or as a bundle. It reports whether fetch has
+// asked for it: others need not be looked for among the dead tasks.
+func (b *bundleReads) fetched(x *fetched) (found *submissions, asked bool) {
+	asked = b.reading[x.revision]
+	delete(b.reading, x.revision)
+	s := submissionsIn(&x.entry)
+	b.keep(&s)
+	return &s, asked
+}
+
+func (b *bundleReads) keep(x *submissions) {
+	if x.members == nil || b.kept[x.entry.Revision] != nil {
+		return
+	}
+	b.kept[x.entry.Revision] = b.order.PushFront(x)
+	for b.size += x.size(); b.size > bundleRoom; {
+		last := b.order.Remove(b.order.Back()).(*submissions)
+		delete(b.kept, last.entry.Revision)
+		b.size -= last.size()
+	}
+}
+
+// size bounds the memory of a bundle, in bytes. Its data are kept as they are, and its texts are
+// copies.
+func (x *submissions) size() int {
+	const member = 128
+	return 2*len(x.entry.Value) + member*len(x.members)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
-	"github.com/rolemanager/rolemanager/internal/protocol/tasks/frame"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
@@ -169,75 +168,6 @@ func TestRevisionsOfABatchWithMembers(t *testing.T) {
 	})
 	if revisions[70] != 101 || revisions[71] != 102 {
 		t.Errorf("%v", revisions)
-	}
-}
-
-// TestFramesGetInputsOfOneBundle: two tasks of a frame wait for one record. Each gets its own
-// input, and one that is not in the record is left out.
-func TestFramesGetInputsOfOneBundle(t *testing.T) {
-	h, data := record.EncodeBundle([]record.Member{
-		{Index: 0, Task: "{}", Data: []byte("zero")}, {Index: 5, Task: "{}", Data: []byte("five"), Trace: "t", Meta: "m"},
-	})
-	e := natskv.Entry{Key: "b.c.0.0", Revision: 7, Value: data, Header: nats.Header{h[0].Name: {h[0].Value}}}
-	f := &assignFrame{list: make([]frame.Task, 3), missing: map[uint64][]int{7: {0, 1, 2}, 9: {2}}}
-	for i, id := range []string{"c.0.5", "c.0.1", "c.0.0"} {
-		f.list[i].ID, f.list[i].Revision = id, 7
-	}
-	f.list[2].Checkpoint = 9
-	left := 0
-	d := &dispatcher{waiting: map[uint64]*assignFrame{1: f}, put: func(any) { left++ }}
-	d.fetched(fetched{want{revision: 7}, e, nil})
-	if left != 1 || len(f.list) != 2 || string(f.list[0].Payload) != "five" || f.list[0].Trace != "t" ||
-		f.list[0].Header != "m" || string(f.list[1].Payload) != "zero" {
-		t.Fatalf("%d are left out, of %+v", left, f.list)
-	}
-	if !slices.Equal(f.missing[9], []int{1}) || f.waits(7) {
-		t.Errorf("%v is missing", f.missing)
-	}
-}
-
-// TestABundleIsReadOnceForManyFrames: a frame finds what was read for the one before it, and does
-// not ask for what another one waits for.
-func TestABundleIsReadOnceForManyFrames(t *testing.T) {
-	rules := tasks.NewScheduler(tasks.SchedulerConfig{Epoch: 1})
-	rules.Step(1, tasks.Bundled{Name: "c.0.0", Revision: 7, Indexes: []uint16{0, 1, 2, 3}}, nil)
-	p := newPayloads()
-	d := newDispatcher(&term{rules: rules}, func(any) {}, nil, p)
-	frameOf := func(session uint64, indexes ...int) tasks.Assign {
-		a := tasks.Assign{Session: session}
-		for _, i := range indexes { // the checkpoint never comes, so nothing is sent
-			a.List = append(a.List, tasks.Assignment{
-				ID: bundles.ID("c.0", i), Revision: 7, Checkpoint: 900 + uint64(i), Policy: &tasks.Policy{},
-			})
-		}
-		return a
-	}
-	d.push(frameOf(1, 0, 1))
-	d.push(frameOf(2, 2))
-	if read := p.wanted.Drain(nil); len(read) != 1 || read[0].revision != 7 {
-		t.Fatalf("%+v are read", read)
-	}
-	var members []record.Member
-	for i := range uint16(4) {
-		members = append(members, record.Member{Index: i, Task: "{}", Data: fmt.Append(nil, i)})
-	}
-	h, data := record.EncodeBundle(members)
-	d.fetched(fetched{want: want{revision: 7}, entry: natskv.Entry{
-		Key: "b.c.0.0", Revision: 7, Value: data, Header: nats.Header{h[0].Name: {h[0].Value}},
-	}})
-	if d.push(frameOf(3, 3)); len(p.wanted.Drain(nil)) != 0 || string(d.waiting[3].list[0].Payload) != "3" {
-		t.Errorf("%+v waits for the bundle again", d.waiting[3])
-	}
-	for session := range uint64(3) {
-		if f := d.waiting[session+1]; f.waits(7) {
-			t.Errorf("session %d waits for the bundle", session+1)
-		}
-	}
-	for i := range uint64(2 * keptBundles) {
-		d.bundles.keep(&submissions{entry: &natskv.Entry{Revision: 100 + i}, members: members})
-	}
-	if _, kept := d.bundles.input("c.0.3", 7); kept || len(d.bundles) != keptBundles {
-		t.Errorf("%d bundles are kept, the first one: %t", len(d.bundles), kept)
 	}
 }
 

@@ -20,7 +20,7 @@ type dispatcher struct {
 	out      sender
 	payloads *payloads
 	waiting  map[uint64]*assignFrame // frames that wait for payloads, by session
-	bundles  lastBundles
+	bundles  *bundleReads
 }
 
 // newProver proves the frames of a term, with a key pair of its own.
@@ -28,8 +28,8 @@ func newProver(h Host) *frame.Prover {
 	return frame.NewProver(frame.NewKeyPair(rand.Read), h.Signer().Sign)
 }
 
-func newDispatcher(t *term, put func(any), out sender, p *payloads) *dispatcher {
-	return &dispatcher{term: t, put: put, out: out, payloads: p, waiting: map[uint64]*assignFrame{}}
+func newDispatcher(t *term, put func(any), out sender, p *payloads, b *bundleReads) *dispatcher {
+	return &dispatcher{term: t, put: put, out: out, payloads: p, waiting: map[uint64]*assignFrame{}, bundles: b}
 }
 
 // push sends a frame, after its payloads are read. A worker has one frame at a time, so a later one
@@ -49,7 +49,9 @@ func (d *dispatcher) push(p tasks.Assign) {
 			x, ok = former.loaded(t.ID, t.Revision)
 		}
 		if !ok {
-			x, ok = d.bundles.input(t.ID, t.Revision)
+			var e natskv.Entry
+			e, ok = d.bundles.find(t.ID, t.Revision)
+			x = payloadOf(&e)
 		}
 		if !ok {
 			d.miss(f, former, t.Revision, i)
@@ -71,10 +73,10 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 	}
 	t, asked := &f.list[i], f.waits(revision) || former != nil && former.waits(revision)
 	f.missing[revision] = append(f.missing[revision], i)
-	switch within := revision == t.Revision && d.rules.InBundle(t.ID, revision); {
-	case asked, within && d.awaits(revision):
-	case within:
-		d.payloads.fetch(want{revision: revision})
+	switch {
+	case asked:
+	case revision == t.Revision && d.rules.InBundle(t.ID, revision):
+		d.bundles.fetch(revision)
 	default:
 		d.payloads.fetchInput(revision)
 	}
@@ -83,9 +85,7 @@ func (d *dispatcher) miss(f, former *assignFrame, revision uint64, i int) {
 // fetched handles a record that was read for a frame. A record that is gone was replaced, or
 // belongs to a task that has ended: the rules are about to learn that, and until then the frame
 // goes without that task. After any other fault the frame is dropped until it is pushed again.
-func (d *dispatcher) fetched(x fetched) {
-	found := submissionsIn(&x.entry)
-	d.bundles.keep(&found)
+func (d *dispatcher) fetched(x fetched, found *submissions) {
 	for session, f := range d.waiting {
 		if !f.waits(x.revision) {
 			continue
@@ -96,7 +96,7 @@ func (d *dispatcher) fetched(x fetched) {
 			continue
 		}
 		for _, i := range slices.Backward(f.missing[x.revision]) {
-			if gone || !f.take(i, &found) {
+			if gone || !f.take(i, found) {
 				d.unsent(&f.push, &f.list[i])
 				f.leaveOut(i)
 			}
@@ -115,7 +115,7 @@ func (d *dispatcher) readAlong(r readAlong) {
 	for i := range r.entries {
 		e := r.entries[i]
 		if d.awaits(e.Revision) {
-			d.fetched(fetched{want{revision: e.Revision}, e, nil})
+			d.fetched(fetched{want{revision: e.Revision}, e, nil}, &submissions{entry: &e})
 		} else {
 			kept = append(kept, e)
 		}

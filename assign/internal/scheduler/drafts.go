@@ -14,8 +14,10 @@ import (
 // so do its notes meanwhile: each continues the one before. The tasks that the workers hold bound
 // the number of drafts.
 type drafts struct {
+	*term
 	out      sender
 	payloads *payloads
+	bundles  *bundleReads
 	writes   *writeQueue
 	waiting  map[string]*draft // by task
 	last     uint64            // number of the last draft
@@ -38,8 +40,8 @@ const (
 	readTries = 15
 )
 
-func newDrafts(out sender, p *payloads, w *writeQueue) *drafts {
-	return &drafts{out: out, payloads: p, writes: w, waiting: map[string]*draft{}}
+func newDrafts(t *term, out sender, p *payloads, b *bundleReads, w *writeQueue) *drafts {
+	return &drafts{term: t, out: out, payloads: p, bundles: b, writes: w, waiting: map[string]*draft{}}
 }
 
 // outcome stores the end of a task. The rules may ask again under another seal while a draft waits:
@@ -82,7 +84,15 @@ func (d *drafts) begin(task string, l *draft) {
 
 func (d *drafts) read(task string, l *draft) {
 	l.again = time.Time{}
-	d.payloads.fetch(want{revision: l.revision, task: task, draft: l.number, note: l.unread})
+	if l.unread || !d.rules.InBundle(task, l.revision) {
+		d.payloads.fetch(want{revision: l.revision, task: task, draft: l.number, note: l.unread})
+		return
+	}
+	if s, kept := d.bundles.find(task, l.revision); kept {
+		d.finish(task, l, &s)
+		return
+	}
+	d.bundles.fetch(l.revision)
 }
 
 // drop forgets a draft: something else was decided about its task.
@@ -101,10 +111,21 @@ func (d *drafts) fetched(x fetched) {
 	if l == nil || l.number != x.draft {
 		return
 	}
-	if l.tries++; x.note {
+	if x.note {
+		l.tries++
 		d.noteRead(l, x)
-	} else {
-		d.inputRead(l, x)
+		return
+	}
+	found := submissionsIn(&x.entry)
+	d.inputRead(x.task, l, &found, x.err)
+}
+
+// bundleRead handles a bundle that several drafts may wait for, or why it was not read.
+func (d *drafts) bundleRead(x *fetched, found *submissions) {
+	for task, l := range d.waiting {
+		if !l.unread && l.revision == x.revision {
+			d.inputRead(task, l, found, x.err)
+		}
 	}
 }
 
@@ -128,27 +149,29 @@ func (d *drafts) noteRead(l *draft, x fetched) {
 	d.read(x.task, l)
 }
 
-// inputRead handles the input of a dead task.
-func (d *drafts) inputRead(l *draft, x fetched) {
-	found := submissionsIn(&x.entry)
-	s, there := found.of(x.task)
+// inputRead handles the record with the input of a dead task.
+func (d *drafts) inputRead(task string, l *draft, found *submissions, err error) {
+	s, there := found.of(task)
 	switch {
-	case x.err == nil && there:
-		d.drop(x.task)
-		d.writes.outcome(*l.outcome, d.inputOf(&s, l.history))
+	case err == nil && there:
+		d.finish(task, l, &s)
 		return
-	case x.err == nil, errors.Is(x.err, natskv.ErrRecordNotFound):
+	case err == nil, errors.Is(err, natskv.ErrRecordNotFound):
 		// Another record has replaced it, as the stream is about to show; or somebody has removed
 		// it by hand.
-		if l.tries >= readTries {
-			d.drop(x.task)
+		if l.tries++; l.tries >= readTries {
+			d.drop(task)
 			d.writes.outcome(*l.outcome, nil)
 			return
 		}
-	default:
-		l.tries--
 	}
 	l.again = time.Now().Add(readPause)
+}
+
+// finish stores the outcome of a dead task with its input.
+func (d *drafts) finish(task string, l *draft, s *natskv.Entry) {
+	d.drop(task)
+	d.writes.outcome(*l.outcome, d.inputOf(s, l.history))
 }
 
 // inputOf returns the input that a dead task keeps. It is nil if the input is larger than a

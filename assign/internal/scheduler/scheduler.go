@@ -30,6 +30,7 @@ type scheduler struct {
 	in     *mailbox.Mailbox[any] // bounded by writes in flight, frames without an answer, and reports under way
 
 	payloads   *payloads
+	bundles    *bundleReads
 	announcer  *announcer
 	writes     *writeQueue
 	drafts     *drafts
@@ -88,6 +89,7 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 	s.out, s.writer = out, writer
 
 	s.payloads = newPayloads()
+	s.bundles = newBundleReads(s.payloads)
 	s.announcer = newAnnouncer(out, t.talk.Done, out.MaxPayload())
 	times := timings.New()
 	s.gauges = &gauges{term: t, emit: l.emit, timings: times}
@@ -97,13 +99,13 @@ func (s *scheduler) assemble(out sender, writer *natskv.Writer) {
 
 	shortage := &shortage{term: t, emit: l.emit}
 	s.writes = newWriteQueue(t, l, s.fail, writer, s.announcer, shortage)
-	s.drafts = newDrafts(out, s.payloads, s.writes)
+	s.drafts = newDrafts(t, out, s.payloads, s.bundles, s.writes)
 	s.keeper = newKeeper(t, l, s.fail, writer, s.payloads)
 	s.declared = newDeclarations(t, l, out, known, writer)
 	s.applier = newApplier(t, l, s.fence, out, s.payloads, s.drafts, s.announcer, s.declared)
 	s.reader = newReader(t, l, s.applier, s.announcer)
 
-	s.dispatcher = newDispatcher(t, l.put, out, s.payloads)
+	s.dispatcher = newDispatcher(t, l.put, out, s.payloads, s.bundles)
 	s.answers = newAnswers(t, l, out, known)
 	s.reports = newReports(t, l, out, known, s.writes, s.gauges)
 	s.feeds = feeds.New(func(name string, news []byte) { out.Send(t.talk.Feed(name), "", news) }, out.MaxPayload)
@@ -200,7 +202,11 @@ func (s *scheduler) handle(m any) {
 		case m.task != "":
 			s.drafts.fetched(m)
 		default:
-			s.dispatcher.fetched(m)
+			found, asked := s.bundles.fetched(&m)
+			s.dispatcher.fetched(m, found)
+			if asked {
+				s.drafts.bundleRead(&m, found)
+			}
 		}
 	case readAlong:
 		s.dispatcher.readAlong(m)
