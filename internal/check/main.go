@@ -91,7 +91,8 @@ func before(s stage, wanted []stage) (names []string) {
 			names = append(names, before(stages[i], wanted)...)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // named returns the stages with these names, in the order of all stages.

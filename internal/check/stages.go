@@ -52,8 +52,9 @@ var longest = []string{
 }
 
 // stages are all of them. In one line, each after the one before, are those that have to answer in
-// time, the quick ones first. Beside them, after the tests, are those that only compute: these have
-// a line of their own, and yield.
+// time, the quick ones first. Beside them are those that only compute: these have a line of their
+// own, and yield. It begins when all is compiled that staticcheck reads, and continues when the
+// tests have compiled what the next ones run.
 var stages = []stage{
 	one("format", always(step{
 		line: tool + "mvdan.cc/gofumpt -l .", silent: "these files are not formatted: gofumpt -w",
@@ -70,8 +71,8 @@ var stages = []stage{
 	// Every file but those that the tag excludes, which vet sees.
 	one("staticcheck", always(step{
 		line: filling + tool + "honnef.co/go/tools/cmd/staticcheck -tags realtime ./...", env: roomy,
-	}), "test"),
-	one("mutants", mutants, "staticcheck"),
+	}), "vet"),
+	one("mutants", mutants, "staticcheck", "test"),
 	one("play", plays, "mutants"),
 	// Targets of recently changed packages run for a while, and a tenth of the others for a shorter
 	// one. A long run of all: go run ./propertytests/campaign fuzz -execs 10000000
