@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,7 +37,9 @@ type Write struct {
 // Field is a line of a header.
 type Field struct{ Name, Value string }
 
-// Guard is a condition on another key of the same store: its last revision is still Revision.
+// Guard is a condition on another key of the same store: its last revision is still Revision. Key
+// may end in ".*". Then it means all keys that begin so and have one part more, and Revision is the
+// last one of them, 0 if there is none.
 //
 // On a store with replicas, one guarded write may be in flight per guard key; more end Unknown.
 type Guard struct {
@@ -118,7 +121,7 @@ func (op *Write) check() error {
 }
 
 func (g *Guard) check() error {
-	if err := checkKey(g.Key); err != nil {
+	if err := checkKey(strings.TrimSuffix(g.Key, ".*")); err != nil {
 		return fmt.Errorf("guard: %w", err)
 	}
 	return nil
