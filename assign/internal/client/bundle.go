@@ -24,10 +24,12 @@ type ids struct {
 	maker bundles.Maker
 }
 
-func (x *ids) next() string {
+// next is the next id, of a submission that takes so many bytes in a bundle, which has so much
+// room.
+func (x *ids) next(bytes, room int) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.maker.ID()
+	return x.maker.ID(bytes, room)
 }
 
 func (x *ids) leave(block string) {
@@ -36,12 +38,36 @@ func (x *ids) leave(block string) {
 	x.mu.Unlock()
 }
 
-// bundle is submissions that are stored as one record, under the condition that nothing is there.
+// takes bounds what a submission takes in a bundle, 0 if it goes in none. Only a codec that adds
+// more than most do makes it more.
+func (s *Submission) takes(data int) int {
+	const aside = 512 // names and marks of JSON, what a codec adds, a policy that is still to be encoded
+	n := aside + data + len(s.Header) + len(s.Keys.Sticky) + len(s.Keys.Limit) + len(s.Keys.Fair) + len(s.Trace)
+	for key, value := range s.Meta {
+		n += 6 + len(key) + len(value)
+	}
+	if data > record.MaxMember || s.Unique != "" {
+		return 0
+	}
+	return n
+}
+
+// roomOfBundles is how many bytes of members a bundle of this client has at most, as far as is
+// known.
+func (c *Client) roomOfBundles() int {
+	if l := c.line.Load(); l != nil {
+		return l.intake.room()
+	}
+	return record.MaxBundle
+}
+
+// bundle is submissions that are stored as one record, under the condition that nothing stands
+// among the bundles of their block.
 //
 // A submission that was in a bundle must not go alone while the bundle may be stored, now or later:
 // its task would be stored twice. So a bundle of which nothing is known is sent again as it is. It
-// is stored in the end, or one of its faults lasts, or all its callers have left. If it is refused
-// it is there, since nobody else has ids of this client.
+// is stored in the end, or one of its faults lasts, or all its callers have left. If it is refused,
+// an earlier attempt has stored it, or it is shut out for good: see refusedBundle.
 type bundle struct {
 	op    natskv.Write
 	list  []*arrival                  // by their indexes
@@ -105,7 +131,9 @@ func newBundle(list []*arrival) *bundle {
 	}
 	header, data := record.EncodeBundle(members)
 	name := bundles.ID(list[0].block, int(list[0].member.Index))
-	return &bundle{list: list, op: natskv.Write{Key: record.BundleKey + name, Value: data, Header: header}}
+	return &bundle{list: list, op: natskv.Write{
+		Key: record.BundleKey + name, Value: data, Header: header, Guard: &natskv.Guard{Key: record.BundlesOf(name)},
+	}}
 }
 
 func (in *intake) sendBundle(b *bundle) {
@@ -123,8 +151,10 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 	}
 	var over, alone []*arrival
 	switch {
-	case r.Outcome != natskv.Unknown:
+	case r.Outcome == natskv.Won:
 		over = b.list
+	case r.Outcome == natskv.Refused:
+		over, r = b.list, natskv.Result{Err: &refusedBundle{b.op.Key[len(record.BundleKey):], r.Err}}
 	case once && (verdict == stream.Never || verdict == stream.Denied):
 		in.apart, alone = true, b.list
 		in.leave(now, alone)
@@ -150,6 +180,11 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 // errNoAnswer ends a submission of which nothing is known for too long.
 var errNoAnswer = fmt.Errorf("nothing has answered for %v, and the task may be stored: look for it by its id",
 	record.BundleRetention/2)
+
+// errPerhapsStored ends a submission that is not taken now, and of which an earlier attempt may be
+// stored.
+var errPerhapsStored = errors.New(
+	"nothing has answered the first attempt, and the task may be stored: look for it by its id")
 
 // later has a bundle sent again after a while.
 func (in *intake) later(now protocolrecord.Instant, b *bundle) {

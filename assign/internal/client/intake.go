@@ -33,9 +33,14 @@ type intake struct {
 	lots  int                  // halves of batches so far
 	timer *time.Timer          // calls turn
 	apart bool                 // there are no bundles
+	past  map[string]struct{}  // blocks that have had their bundle, the latest
 	again map[*bundle]struct{} // those that wait until they are sent again
 	ended bool                 // the writer has
 }
+
+// maxPast bounds how many blocks are known to have had their bundle. A second one of the same block
+// is refused, and its submissions go alone.
+const maxPast = 256
 
 // arrival is a submission on its way.
 type arrival struct {
@@ -53,7 +58,10 @@ type arrival struct {
 }
 
 func newIntake(w *natskv.Writer, most *atomic.Int64, x *ids) *intake {
-	in := &intake{writer: w, most: most, ids: x, began: time.Now(), again: map[*bundle]struct{}{}}
+	in := &intake{
+		writer: w, most: most, ids: x, began: time.Now(), again: map[*bundle]struct{}{},
+		past: map[string]struct{}{},
+	}
 	in.timer = time.AfterFunc(time.Hour, in.turn)
 	in.timer.Stop()
 	return in
@@ -73,12 +81,21 @@ func (in *intake) submit(ctx context.Context, op natskv.Write, named bool, done 
 		in.send(a)
 		return
 	}
-	if !in.apart && !named {
-		a.block, a.member, _ = memberOf(&op)
-	}
+	in.join(a)
 	in.queue = append(in.queue, a)
 	in.mu.Unlock()
 	in.turn()
+}
+
+// join has a submission that comes go in the bundle of its block, if it can be in one.
+func (in *intake) join(a *arrival) {
+	if in.apart || a.named {
+		return
+	}
+	a.block, a.member, _ = memberOf(&a.op)
+	if _, past := in.past[a.block]; past {
+		a.block = ""
+	}
 }
 
 // found notes whether a submission found that its task was there.
@@ -158,11 +175,11 @@ func (in *intake) take(n int, together bool, mayBe func(bundles, rest, n int) bo
 			list, asOne = b, len(b) > 1
 		}
 	}
-	if asOne {
-		in.ids.leave(list[0].block)
-	}
 	for _, a := range list {
 		a.goes = true
+	}
+	if asOne {
+		in.end(list[0].block)
 	}
 	in.queue = slices.DeleteFunc(in.queue, func(a *arrival) bool { return a.goes })
 	for _, a := range list {
@@ -171,20 +188,33 @@ func (in *intake) take(n int, together bool, mayBe func(bundles, rest, n int) bo
 	return list, asOne
 }
 
-// bundlesOf is in how many bundles submissions would go, and how many go in none.
-func (in *intake) bundlesOf(list []*arrival) (n, rest int) {
-	bytes, room := map[string]int{}, max(in.room(), 1)
-	for _, a := range list {
-		if a.block == "" {
-			rest++
-		} else {
-			bytes[a.block] += a.member.Size()
+// end takes note that a block has its bundle. Those of the block that are left go in none.
+func (in *intake) end(block string) {
+	in.ids.leave(block)
+	if len(in.past) == maxPast {
+		clear(in.past)
+	}
+	in.past[block] = struct{}{}
+	for _, a := range in.queue {
+		if a.block == block && !a.goes {
+			a.block = ""
 		}
 	}
-	for _, b := range bytes {
-		n += (b + room - 1) / room
+}
+
+// bundlesOf is in how many bundles submissions would go, one of each block, and how many go in
+// none.
+func (in *intake) bundlesOf(list []*arrival) (n, rest int) {
+	bytes, room := map[string]int{}, in.room()
+	for _, a := range list {
+		size := a.member.Size()
+		if a.block == "" || bytes[a.block]+size > room {
+			rest++
+			continue
+		}
+		bytes[a.block] += size
 	}
-	return n, rest
+	return len(bytes), rest
 }
 
 // batch is the first submissions that go into one batch, up to n. It has one record for each id,

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/natsrun"
+	"github.com/rolemanager/rolemanager/internal/natstest"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
@@ -19,7 +22,7 @@ func waiting(payload int64, queue []*arrival) *intake {
 	var most atomic.Int64
 	most.Store(payload)
 	x := &ids{maker: bundles.NewMaker("client")}
-	return &intake{most: &most, ids: x, queue: queue}
+	return &intake{most: &most, ids: x, queue: queue, past: map[string]struct{}{}}
 }
 
 func arrive(id string, size int, header ...string) *arrival {
@@ -56,6 +59,7 @@ func TestWhatGoesInABundle(t *testing.T) {
 	}
 	const most = 100
 	const large = record.MaxBundle/record.MaxMember - 1 // in one bundle
+	full := append(arrivals("client.1", large, record.MaxMember), arrivals("client.2", large, record.MaxMember)...)
 	two := append(arrivals("client.1", 20, 1), arrivals("client.2", 30, 1)...)
 	rest := append(arrivals("client.1", 2, 1), arrivals("client.2", 90, 1)...)
 	blocks := func(n int) (list []*arrival) { // of which the first has 2
@@ -83,7 +87,9 @@ func TestWhatGoesInABundle(t *testing.T) {
 		"of four blocks":             {blocks(4), payload, 2, true},
 		"of five blocks":             {blocks(5), payload, 82, false},
 		"large ones for a batch":     {arrivals("client.1", 90, record.MaxMember), payload, 90, false},
-		"large ones":                 {arrivals("client.1", 40, record.MaxMember), payload, large, true},
+		"large ones":                 {full, payload, large, true},
+		"more than a bundle has":     {arrivals("client.1", large+3, record.MaxMember), payload, large, true},
+		"many more than a bundle":    {arrivals("client.1", large+4, record.MaxMember), payload, large + 4, false},
 		"larger ones":                {arrivals("client.1", 20, record.MaxMember+1), payload, 20, false},
 		"a server that takes little": {arrivals("client.1", 20, 1<<10), record.Headroom, 20, false},
 		"the half of a batch":        {halves, payload, 20, false},
@@ -123,12 +129,32 @@ func TestABundleEndsItsBlock(t *testing.T) {
 	for _, mayBeOne := range []bool{true, false} {
 		in := waiting(payload, nil)
 		for range 20 {
-			in.queue = append(in.queue, arrive(in.ids.next(), 1))
+			in.queue = append(in.queue, arrive(in.ids.next(1, record.MaxBundle), 1))
 		}
 		list, asOne := in.take(100, true, func(int, int, int) bool { return mayBeOne })
-		block, _, _ := bundles.Split(in.ids.next())
+		block, _, _ := bundles.Split(in.ids.next(1, record.MaxBundle))
 		if ends := block != list[0].block; asOne != mayBeOne || ends != mayBeOne {
 			t.Errorf("as one: %v, and the next id is of block %s after %s", asOne, block, list[0].block)
+		}
+	}
+}
+
+// TestABlockHasOneBundle: what is left of a block that has had its bundle goes in none, whether it
+// has come before the bundle went or after.
+func TestABlockHasOneBundle(t *testing.T) {
+	in := waiting(payload, arrivals("client.1", 20, 1))
+	if list, asOne := in.take(15, true, func(int, int, int) bool { return true }); !asOne || len(list) != 15 {
+		t.Fatalf("%d go, as one: %v", len(list), asOne)
+	}
+	for _, a := range in.queue {
+		if a.block != "" {
+			t.Errorf("%s is left, and waits for a bundle of block %s", a.op.Key, a.block)
+		}
+	}
+	for id, want := range map[string]string{"client.1.z": "", "client.2.0": "client.2"} {
+		a := arrive(id, 1)
+		if in.join(a); a.block != want {
+			t.Errorf("%s comes, and waits for a bundle of block %q, want %q", id, a.block, want)
 		}
 	}
 }
@@ -176,6 +202,88 @@ func TestEachGoesOnce(t *testing.T) {
 		}
 		if len(want) > 0 {
 			t.Fatalf("%d have never gone", len(want))
+		}
+	})
+}
+
+// again submits the task of an index under the id that it was given before.
+func (s *shelf) again(block string, index int) {
+	s.t.Helper()
+	h, err := s.Submit(s.t.Context(), &Submission{ID: bundles.ID(block, index), Kind: "k", Header: policy}, nil)
+	if err != nil || h.Existing() {
+		s.t.Errorf("%s %d: %+v, %v", block, index, h, err)
+	}
+}
+
+// late sends a bundle of the first tasks of a block, and returns what its callers hear.
+func (s *shelf) late(block string, members int) natskv.Result {
+	list := arrivals(block, members, 1)
+	answers := make(chan natskv.Result, members)
+	for _, a := range list {
+		a.done = func(r natskv.Result) { answers <- r }
+	}
+	s.line.intake.sendBundle(newBundle(waiting(payload, list).bundle(members)))
+	return <-answers
+}
+
+// TestALateBundleIsShutOut: a task of the block was submitted again. Its bundle was not there, and
+// is refused when it comes. Where a bundle of the block is there, it comes as it is.
+func TestALateBundleIsShutOut(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		for _, index := range []int{0, 3} { // the bundle has the name of the first
+			block := bundles.ID(block, index)
+			s.again(block, index)
+			claim, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, index))
+			if err != nil || !record.IsClaim(&claim) || claim.KeptUntil().Sub(claim.Time) != record.BundleRetention {
+				t.Fatalf("%+v, %v", claim, err)
+			}
+			s.again(block, 9)
+			if e, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, 9)); err != nil || e.Revision > 0 {
+				t.Errorf("a second claim: %+v, %v", e, err)
+			}
+			refused := (*refusedBundle)(nil)
+			if r := s.late(block, 5); !errors.As(r.Err, &refused) {
+				t.Fatalf("%+v", r)
+			}
+			if there, err := s.stored(t.Context(), s.line, refused); there || err != nil {
+				t.Errorf("it is there: %t, %v", there, err)
+			}
+		}
+		if r := s.late(block, 5); r.Outcome != natskv.Won {
+			t.Errorf("%+v", r)
+		}
+		s.again(block, 5)
+		if e, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, 5)); err != nil || e.Revision > 0 {
+			t.Errorf("a claim beside a bundle: %+v, %v", e, err)
+		}
+	})
+}
+
+// TestABundleThatIsRefusedBecauseItIsThere: it stands, or all its members have ended. If nothing is
+// there any more, nobody knows.
+func TestABundleThatIsRefusedBecauseItIsThere(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		name := bundles.ID(block, 0)
+		s.bundle(block, 0, 1, 2)
+		refused := (*refusedBundle)(nil)
+		for _, ended := range []bool{false, true} {
+			if ended {
+				s.put(record.BundleKey+name, nil, nil)
+			}
+			if r := s.late(block, 3); !errors.As(r.Err, &refused) {
+				t.Fatalf("%+v", r)
+			}
+			if there, err := s.stored(t.Context(), s.line, refused); !there || err != nil {
+				t.Errorf("all have ended: %t, it is there: %t, %v", ended, there, err)
+			}
+		}
+		gone := &refusedBundle{bundles.ID(s.prefix+".8", 0), errLags}
+		if there, err := s.stored(t.Context(), s.line, gone); there || !errors.Is(err, errPerhapsStored) {
+			t.Errorf("nothing is there: %t, %v", there, err)
 		}
 	})
 }

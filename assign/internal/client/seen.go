@@ -50,7 +50,8 @@ type sightings struct {
 	readings singleflight.Group
 }
 
-// standing is a bundle that was read.
+// standing is a record of a bundle that was read. A claim, and what stands in the place of a bundle
+// whose members have all ended, has no members and no fault.
 type standing struct {
 	natskv.Entry
 	name    string
@@ -59,12 +60,20 @@ type standing struct {
 	fault   error // why the members cannot be read
 }
 
+// is tells the rules about the record, which may be nil.
+func (b *standing) is() bundles.Standing {
+	if b == nil {
+		return bundles.Standing{}
+	}
+	return bundles.Standing{Name: b.name, Claim: record.IsClaim(&b.Entry)}
+}
+
 // memberTakes bounds what a decoded member takes beside its text, in bytes.
 const memberTakes = 128
 
 func (b *standing) size() int { return len(b.Value) + memberTakes*(1+len(b.members)) }
 
-// standing is the first bundle of a block that stands, from a revision on; nil if there is none.
+// standing is the first record of the bundles of a block, from a revision on; nil if there is none.
 func (c *Client) standing(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
 	if b, ok := l.seen.first(block, from); ok {
 		return b, nil
@@ -85,25 +94,21 @@ func (s *sightings) first(block string, from uint64) (*standing, bool) {
 }
 
 func (c *Client) readStanding(ctx context.Context, l *line, block string, from uint64) (*standing, error) {
-	for next := from; ; {
-		began := time.Now()
-		e, err := c.nextRecord(ctx, l, record.BundleKey+block+".*", next)
-		if err != nil || e.Revision == 0 {
-			return nil, err
-		}
-		next = e.Revision + 1
-		name := e.Key[len(record.BundleKey):]
-		_, first, ok := bundles.Split(name)
-		if e.Marker || len(e.Value) == 0 || !ok {
-			continue // its members have all ended
-		}
-		b := &standing{Entry: e, name: name, first: first}
-		b.members, b.fault = record.DecodeBundle(name, e.Header, e.Value)
-		l.seen.mu.Lock()
-		defer l.seen.mu.Unlock()
-		l.seen.bundles.Stood(block, from, b, b.size(), began)
+	began := time.Now()
+	e, err := c.nextRecord(ctx, l, record.BundleKey+block+".*", from)
+	if err != nil || e.Revision == 0 {
+		return nil, err
+	}
+	b := &standing{Entry: e, name: e.Key[len(record.BundleKey):]}
+	var ok bool
+	if _, b.first, ok = bundles.Split(b.name); e.Marker || len(e.Value) == 0 || !ok {
 		return b, nil
 	}
+	b.members, b.fault = record.DecodeBundle(b.name, e.Header, e.Value)
+	l.seen.mu.Lock()
+	defer l.seen.mu.Unlock()
+	l.seen.bundles.Stood(block, from, b, b.size(), began)
+	return b, nil
 }
 
 // forget has the bundles of the block of an id read again.

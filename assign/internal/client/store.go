@@ -44,9 +44,15 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 	for tries := 0; ; tries++ {
 		r, err := c.writeFirst(ctx, l, op, !own, tries > 0)
 		last := r.Err
+		refused := (*refusedBundle)(nil)
 		switch {
 		case err != nil:
 			return "", err
+		case errors.As(last, &refused):
+			if stored, err := c.stored(ctx, l, refused); stored || err != nil {
+				return "", err
+			}
+			continue
 		case r.Outcome == natskv.Refused && !own:
 			var e natskv.Entry
 			switch e, last = c.look(ctx, l, op.Key); {
@@ -71,21 +77,24 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 }
 
 // joined returns the id of a task that is to be submitted, if it is an open member of a bundle: it
-// was submitted before, and nothing may be written at its place. Only ids that look like those of a
-// client's making are looked for. A task that was deleted must not be found, so nothing is
-// remembered.
+// was submitted before, and nothing may be written at its place. Otherwise it sees to it that the
+// task will never be such a member: see claimed. Only ids that look like those of a client's making
+// are looked for. A task that was deleted must not be found, so nothing is remembered.
 func (c *Client) joined(ctx context.Context, l *line, id, kind string) (at string, err error) {
 	if client, _, _ := strings.Cut(id, "."); len(client) != len(c.prefix) {
 		return "", nil
 	}
 	for pace := newPace(); ; {
 		l.seen.forget(id)
-		e, err := c.member(ctx, l, id)
+		e, first, err := c.member(ctx, l, id)
 		switch {
-		case err == nil && e.Revision == 0:
-			return "", nil
-		case err == nil:
+		case err == nil && e.Revision > 0:
 			return id, sameKind(id, kind, kindOf(&e))
+		case err == nil:
+			var over bool
+			if over, err = c.claimed(ctx, l, id, first); over {
+				return "", err
+			}
 		case natskv.Permanent(err), errors.Is(err, record.ErrRecord):
 			return "", err
 		}
@@ -149,6 +158,8 @@ func lasting(r *natskv.Result) error {
 	switch {
 	case r.Outcome != natskv.Unknown:
 		return nil
+	case errors.Is(r.Err, errPerhapsStored):
+		return r.Err
 	case errors.Is(r.Err, natskv.ErrClosed):
 		return taskerr.ErrClosed
 	case stream.Judge(r.Err) == stream.NoRoom: // another try would take the room that outcomes need

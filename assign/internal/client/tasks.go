@@ -33,7 +33,7 @@ func (c *Client) task(ctx context.Context, l *line, id string) (found, error) {
 	if err != nil || !absent {
 		return t, err
 	}
-	e, err := c.member(ctx, l, id)
+	e, _, err := c.member(ctx, l, id)
 	if err != nil || e.Revision > 0 {
 		return found{Entry: e}, err
 	}
@@ -97,7 +97,7 @@ func (c *Client) tasksOf(ctx context.Context, l *line, block string, ids []strin
 		_, indexes[n], _ = bundles.Split(ids[i])
 	}
 	var stopped error
-	err := c.members(ctx, l, block, indexes, func(n int, e natskv.Entry) error {
+	_, err := c.members(ctx, l, block, indexes, func(n int, e natskv.Entry) error {
 		taken[n] = true
 		stopped = take(places[n], found{Entry: e}, nil)
 		return stopped

@@ -18,4 +18,7 @@
 //   - B4 An id is a member of one bundle at most. A bundle is named after the first of its members,
 //     and all of them have been made by one client, in one block of ids. So the id of a member
 //     leads to its bundle.
+//   - B5 A block has one bundle at most, and a claim keeps bundles out of it. The store takes a
+//     bundle, and a claim, only if no record of the block stands among those of bundles. So after a
+//     claim of its block a bundle is never stored, however late it comes.
 package bundles

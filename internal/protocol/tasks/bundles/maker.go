@@ -8,6 +8,7 @@ type Maker struct {
 	number uint64 // of the block
 	block  string
 	next   int // index in the block
+	bytes  int // what its tasks take in a bundle
 }
 
 // NewMaker makes the ids of a client.
@@ -17,12 +18,14 @@ func NewMaker(client string) Maker {
 	return m
 }
 
-// ID is the next id.
-func (m *Maker) ID() string {
-	if m.next == Most {
+// ID is the next id, of a task that takes so many bytes in a bundle at most, or 0 if it goes in no
+// bundle. The tasks of a block have room in one bundle: it has no second one.
+func (m *Maker) ID(bytes, room int) string {
+	if m.next == Most || m.bytes > 0 && m.bytes+bytes > room {
 		m.begin(m.number + 1)
 	}
 	m.next++
+	m.bytes += bytes
 	return ID(m.block, m.next-1)
 }
 
@@ -34,6 +37,6 @@ func (m *Maker) Leave(block string) {
 }
 
 func (m *Maker) begin(number uint64) {
-	m.number, m.next = number, 0
+	m.number, m.next, m.bytes = number, 0, 0
 	m.block = m.client + "." + strconv.FormatUint(number, 36)
 }

@@ -1,0 +1,36 @@
+package bundles
+
+// Standing is the record that stands among those of the bundles of a block. It is a bundle, an
+// empty record in the place of one whose members have all ended, or a claim.
+type Standing struct {
+	Name  string // of the bundle; of a claim, the task that it is for; "" if nothing stands
+	Claim bool
+}
+
+// Fate is what became of a bundle that the store has refused.
+type Fate uint8
+
+const (
+	// FateUnknown: the reading is from before the refusal.
+	FateUnknown Fate = iota
+	// FateStored: an earlier attempt has stored it.
+	FateStored
+	// FateShutOut: it is not stored, and never will be. Each of its tasks may go alone.
+	FateShutOut
+)
+
+// FateOf says what became of a bundle that was refused, by a reading since then.
+func (s Standing) FateOf(bundle string) Fate {
+	switch {
+	case s.Name == "":
+		return FateUnknown
+	case s.Name == bundle && !s.Claim:
+		return FateStored
+	}
+	return FateShutOut
+}
+
+// Open reports whether a bundle of the block may still be stored. Then a task of the block that is
+// submitted under an id that was made before has to claim the block first: a bundle with the task
+// may be under way.
+func (s Standing) Open() bool { return s.Name == "" }
