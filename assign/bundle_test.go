@@ -323,6 +323,68 @@ func TestBundlesWithoutRoom(t *testing.T) {
 	})
 }
 
+// TestBundlesWithoutRoomAfterSilence: the first attempt has no answer, and the next one finds the
+// stream full. Its callers are not told that nothing is stored.
+func TestBundlesWithoutRoomAfterSilence(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		recordSubmissions(t, s, natstest.Connect(t, s))
+		slow := syncing(s)
+		c := New(t, slow)
+		if _, errs := manySubmit(t.Context(), c, 4000, unnamed); len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
+		var errs []error
+		var all sync.WaitGroup
+		all.Go(func() { _, errs = manySubmit(t.Context(), c, 1000, unnamed) })
+		time.Sleep(time.Millisecond)
+		slow.link.Cut()
+		time.Sleep(7 * time.Second)
+		limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 1 })
+		slow.link.Heal()
+		all.Wait()
+		perhaps := 0
+		for _, err := range errs {
+			switch {
+			case strings.Contains(err.Error(), "may be stored") && !errors.Is(err, assign.ErrStreamFull):
+				perhaps++
+			case !errors.Is(err, assign.ErrStreamFull):
+				t.Fatal(err)
+			}
+		}
+		if perhaps == 0 {
+			t.Errorf("none of %d hears that its task may be stored: %v", len(errs), errs[:1])
+		}
+	})
+}
+
+// TestASubmissionWithoutRoomAfterSilence: one that goes alone, likewise.
+func TestASubmissionWithoutRoomAfterSilence(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		slow := syncing(s)
+		slow.disk.Sync = 0
+		c := New(t, slow)
+		submit := func() error {
+			_, err := assign.Submit(t.Context(), c, double, 1)
+			return err
+		}
+		if err := submit(); err != nil {
+			t.Fatal(err)
+		}
+		slow.link.Cut()
+		time.AfterFunc(7*time.Second, func() {
+			limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = 1 })
+			slow.link.Heal()
+		})
+		if err := submit(); err == nil || !strings.Contains(err.Error(), "may be stored") ||
+			errors.Is(err, assign.ErrStreamFull) {
+			t.Errorf("after silence: %v", err)
+		}
+		if err := submit(); !errors.Is(err, assign.ErrStreamFull) {
+			t.Errorf("at once: %v", err)
+		}
+	})
+}
+
 // TestCallersOfABundleLeave: nothing is known of a bundle. Each of its callers waits as long as it
 // wants to, and until the client is closed.
 func TestCallersOfABundleLeave(t *testing.T) {

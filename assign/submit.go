@@ -16,7 +16,8 @@ import (
 //
 // Errors: ErrInvalidID, ErrInvalidOption, ErrInvalidKind, ErrOtherKind, ErrTooLarge, ErrNoClient,
 // ErrStreamNotFound, an unfit stream, ErrStreamFull at once, ErrClosed, the encoder's, a permanent
-// fault of the connection, ctx's with the last fault.
+// fault of the connection, ctx's with the last fault. If an attempt was not answered, and a later
+// one finds no room, the error says that the task may be stored, and names it.
 func Submit[In, Out any](ctx context.Context, to Submitter, k Kind[In, Out], in In,
 	opts ...SubmitOption,
 ) (*Pending[Out], error) {

@@ -158,10 +158,12 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 	case once && (verdict == stream.Never || verdict == stream.Denied):
 		in.apart, alone = true, b.list
 		in.leave(now, alone)
-	case lasting(&r) != nil:
-		over = b.list
 	case in.ended:
 		over, r = b.list, natskv.Result{Err: natskv.ErrClosed}
+	case once && lasting(&r) != nil:
+		over = b.list
+	case lasting(&r) != nil: // of this attempt: nothing is known of the first one
+		over, r = b.list, natskv.Result{Err: fmt.Errorf("%w: %w", errPerhapsStored, r.Err)}
 	case !once && now >= b.until:
 		over, r = b.list, natskv.Result{Err: errors.Join(errNoAnswer, r.Err)}
 	default:
@@ -181,10 +183,9 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 var errNoAnswer = fmt.Errorf("nothing has answered for %v, and the task may be stored: look for it by its id",
 	record.BundleRetention/2)
 
-// errPerhapsStored ends a submission that is not taken now, and of which an earlier attempt may be
-// stored.
+// errPerhapsStored ends a submission that is not taken now. An attempt before may be stored.
 var errPerhapsStored = errors.New(
-	"nothing has answered the first attempt, and the task may be stored: look for it by its id")
+	"an earlier attempt was not answered, and the task may be stored: look for it by its id")
 
 // later has a bundle sent again after a while.
 func (in *intake) later(now protocolrecord.Instant, b *bundle) {

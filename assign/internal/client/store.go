@@ -31,6 +31,7 @@ var errLags = errors.New("a server that lags has answered")
 // record is read, because the task may be of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	var pace *backoff.ExponentialBackOff
+	doubt := false // something is not known of an attempt
 	defer func() {
 		if err == nil {
 			l.intake.found(at != "")
@@ -46,6 +47,8 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 		last := r.Err
 		refused := (*refusedBundle)(nil)
 		switch {
+		case doubt && errors.Is(err, taskerr.ErrStreamFull): // which would say that nothing is stored
+			return "", fmt.Errorf("%w: %w", errPerhapsStored, last)
 		case err != nil:
 			return "", err
 		case errors.As(last, &refused):
@@ -67,6 +70,7 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 		case r.Outcome != natskv.Unknown:
 			return "", nil
 		}
+		doubt = doubt || r.Outcome == natskv.Unknown
 		if pace == nil {
 			pace = newPace()
 		}
