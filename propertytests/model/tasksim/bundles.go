@@ -29,7 +29,10 @@ func (b *bundleOf) id(place int) string { return bundles.ID(b.block, int(b.index
 func (w *taskWorld) submitBundles() {
 	treatments := w.treatments()
 	for i := range w.Bundles {
-		b := bundleOf{block: fmt.Sprint("made.", i/2)}
+		b := bundleOf{block: fmt.Sprint("made.", i/2)} // those of earlier commits have two in a block
+		if w.Leavers {
+			b.block = fmt.Sprint("own.", i)
+		}
 		for index := i % 2; len(b.indexes) < 1+w.rng.IntN(8); index += 2 + 2*w.rng.IntN(2) {
 			s := treatments[0]
 			if w.chance(0.3) {
@@ -48,17 +51,16 @@ func (w *taskWorld) submitBundles() {
 		w.after(w.upTo(w.Length*9/10), func() {
 			done := false
 			w.tryBundle(&b, &done)
+			if w.Leavers {
+				w.submitAgain(&b)
+			}
 		})
 	}
 }
 
 // tryBundle stores a bundle, and again as it is until it is known to be there.
 func (w *taskWorld) tryBundle(b *bundleOf, done *bool) {
-	subject := "b." + b.id(0)
-	w.request(func() (record.Outcome, bool) {
-		o, _ := w.store.write(put{subject, *b, subject, 0})
-		return o, true
-	}, func(bool) {
+	there := func() {
 		if *done {
 			return
 		}
@@ -70,6 +72,21 @@ func (w *taskWorld) tryBundle(b *bundleOf, done *bool) {
 			if w.chance(0.05) {
 				w.after(w.upTo(5*w.Lease), func() { w.askCancel(id) })
 			}
+		}
+	}
+	subject := "b." + b.id(0)
+	on := subject
+	if w.Leavers {
+		on = bundlesOf(b.block)
+	}
+	w.request(func() (record.Outcome, bool) {
+		o, _ := w.store.write(put{subject, *b, on, 0})
+		return o, o == record.Won || !w.Leavers
+	}, func(stored bool) {
+		if stored { // without claims it is there also if it was refused
+			there()
+		} else {
+			w.refused(b, done, there)
 		}
 	})
 	w.after(w.Lease, func() {
@@ -146,6 +163,9 @@ func (w *taskWorld) opens(b bundleOf, before any, revision uint64) {
 	}
 	w.Bundled++
 	for place, s := range b.members {
+		if w.lives[b.id(place)] != 0 {
+			w.fail("%s was submitted again, and its bundle comes after that", b.id(place))
+		}
 		w.bundled[life{b.id(place), revision}] = true
 		w.opened(b.id(place), s, nil, revision)
 	}
@@ -239,4 +259,116 @@ func (l *lead) deliverBundle(b *bundleOf, r stored, sequence uint64) {
 	for place := range b.members {
 		l.deliverTask(b.id(place), &b.members[place], r, sequence)
 	}
+}
+
+// claimed is a claim, which keeps bundles out of a block.
+type claimed struct{}
+
+// lastOf is the last sequence of a subject, or of those that end in one more word in the place of
+// "*".
+func (s *taskStream) lastOf(filter string) (last uint64) {
+	prefix, several := strings.CutSuffix(filter, "*")
+	if !several {
+		return s.last[filter]
+	}
+	for subject, n := range s.last {
+		if word, of := strings.CutPrefix(subject, prefix); of && !strings.Contains(word, ".") {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// bundlesOf is the subjects of the bundles of a block.
+func bundlesOf(block string) string { return "b." + block + ".*" }
+
+// standing is the record that stands among the bundles of a block.
+func (s *taskStream) standing(block string) bundles.Standing {
+	n := s.lastOf(bundlesOf(block))
+	if n == 0 {
+		return bundles.Standing{}
+	}
+	_, claim := s.log[n-1].value.(claimed)
+	return bundles.Standing{Name: s.log[n-1].subject[2:], Claim: claim}
+}
+
+// submitAgain has callers of a bundle leave, and submit their tasks again by their ids.
+func (w *taskWorld) submitAgain(b *bundleOf) {
+	for place := range b.indexes {
+		if !w.chance(0.2) {
+			continue
+		}
+		w.unsure++
+		w.after(w.upTo(w.Lease), func() {
+			done := false
+			w.again(b, place, &done)
+		})
+	}
+}
+
+// again submits a member of a bundle again, until it is known to be there.
+func (w *taskWorld) again(b *bundleOf, place int, done *bool) {
+	id, member, first := b.id(place), false, bundles.Standing{}
+	w.request(func() (record.Outcome, bool) {
+		_, _, member = w.store.in(id)
+		first = w.store.standing(b.block)
+		return record.Won, true
+	}, func(bool) {
+		switch {
+		case *done:
+		case member:
+			*done = true
+			w.unsure--
+		case first.Open():
+			w.claim(b, place, done)
+		default:
+			w.try(id, b.members[place], done)
+		}
+	})
+	w.after(w.Lease, func() {
+		if !*done {
+			w.again(b, place, done)
+		}
+	})
+}
+
+// claim keeps bundles out of the block of a task, which then goes alone.
+func (w *taskWorld) claim(b *bundleOf, place int, done *bool) {
+	id := b.id(place)
+	w.request(func() (record.Outcome, bool) {
+		o, _ := w.store.write(put{"b." + id, claimed{}, bundlesOf(b.block), 0})
+		return o, o == record.Won
+	}, func(won bool) {
+		if won && !*done {
+			w.Claims++
+			w.try(id, b.members[place], done)
+		}
+	})
+}
+
+// refused finds out what became of a bundle that was refused, and has its members go alone if it is
+// shut out.
+func (w *taskWorld) refused(b *bundleOf, done *bool, there func()) {
+	stands := bundles.Standing{}
+	w.request(func() (record.Outcome, bool) {
+		stands = w.store.standing(b.block)
+		return record.Won, true
+	}, func(bool) {
+		switch stands.FateOf(b.id(0)) {
+		case bundles.FateStored:
+			there()
+		case bundles.FateShutOut:
+			if *done {
+				return
+			}
+			*done = true
+			w.unsure--
+			w.ShutOut++
+			for place := range b.indexes {
+				w.unsure++
+				alone := false
+				w.try(b.id(place), b.members[place], &alone)
+			}
+		}
+	})
 }

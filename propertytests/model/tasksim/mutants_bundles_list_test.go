@@ -35,3 +35,19 @@ var bundled = []mutants.Mutant{
 		{"w.again = !within && (w.again || s.outlived(w))", "w.again = w.again || s.outlived(w)\n\t\t_ = within"},
 	}},
 }
+
+// claimedBlocks are those of the rules of bundles that come after their tasks were submitted again.
+var claimedBlocks = []mutants.Mutant{
+	{Name: "a block is not claimed before its task is submitted again", Edits: []mutants.Edit{
+		{"func (s Standing) Open() bool { return s.Name == \"\" }", "func (s Standing) Open() bool { return false }"},
+	}},
+	{Name: "a bundle that is shut out is taken for stored", Edits: []mutants.Edit{
+		{"case s.Name == bundle && !s.Claim:", "case true:"},
+	}},
+	{Name: "a claim at the place of a bundle is taken for the bundle", Edits: []mutants.Edit{
+		{"case s.Name == bundle && !s.Claim:", "case s.Name == bundle:"},
+	}},
+	{Name: "a bundle that is there is taken for shut out", Edits: []mutants.Edit{
+		{"case s.Name == bundle && !s.Claim:", "case false:"},
+	}},
+}

@@ -25,8 +25,8 @@ var drawn = []mutants.Mutant{
 	}},
 	{Name: "no seal", Edits: []mutants.Edit{
 		{
-			"if p.on != \"\" && s.last[p.on] != p.expect {",
-			"if p.on != \"\" && s.last[p.on] != p.expect && (p.on != sealSubject || p.subject == sealSubject) {",
+			"if p.on != \"\" && s.lastOf(p.on) != p.expect {",
+			"if p.on != \"\" && s.lastOf(p.on) != p.expect && (p.on != sealSubject || p.subject == sealSubject) {",
 		},
 	}},
 	{Name: "no new seal after an unknown outcome", Edits: []mutants.Edit{

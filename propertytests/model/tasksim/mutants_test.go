@@ -19,6 +19,7 @@ var suite = mutants.Suite{
 	},
 	Mutants: slices.Concat(drawn, bundled, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
+		by(leavers, claimedBlocks),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
 		by(stubborn, crowding), by(beside, isolating),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),
@@ -58,6 +59,11 @@ var (
 	ahead = mutants.Test{
 		Run: "TestWrittenAgainAhead$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
 		Sound: []string{"-tasksim.schedules", "500"},
+		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
+	}
+	leavers = mutants.Test{
+		Run: "TestSubmittedAgain$", Args: []string{"-tasksim.schedules", "5000", "-test.timeout", "20m"},
+		Sound: []string{"-tasksim.schedules", "300"},
 		Says:  regexp.MustCompile(`failed after (?P<within>\d+ schedules): (?P<what>.*)`),
 	}
 	namesAgain = mutants.Test{

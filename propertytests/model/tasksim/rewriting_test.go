@@ -70,3 +70,32 @@ func namesAgainWorld(seed uint64) Scenario {
 	s.Retention, s.Chained, s.Renames = 3*time.Second, true, true
 	return s
 }
+
+// TestSubmittedAgain: callers leave bundles that are under way, and submit their tasks again by
+// their ids. Each task is stored once while it is known, and no member of a bundle is lost.
+func TestSubmittedAgain(t *testing.T) {
+	t.Parallel()
+	var sum Counts
+	for i := range *schedules {
+		s := leaversWorld(*rough + uint64(i))
+		s.Trace, s.Story = *trace, story()
+		c, err := Run(s)
+		sum.Add(c)
+		if err != nil {
+			t.Fatalf("-tasksim.seed %d, failed after %d schedules: %v\n%+v", s.Seed, i+1, err, s)
+		}
+	}
+	t.Logf("%d schedules: %+v", *schedules, sum)
+	if sum.Claims < *schedules || sum.ShutOut < *schedules/2 || sum.Bundled < *schedules {
+		t.Error("the run proves nothing")
+	}
+}
+
+// leaversWorld is one in which requests of clients are lost and late, and outcomes are kept for
+// long: once one has left, its task may be stored again.
+func leaversWorld(seed uint64) Scenario {
+	s := rewritingWorld(seed)
+	s.Tasks, s.Bundles, s.Leavers = 5, 20, true
+	s.Loss, s.Late, s.Retention, s.Rewrites = 0.3, 0.2, 0, 0
+	return s
+}

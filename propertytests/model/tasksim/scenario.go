@@ -52,6 +52,7 @@ type Scenario struct {
 	Renames   bool // names of groups are used again
 	Batches   bool // writes under the seal gather for batches
 	Bundles   int  // so many bundles of submissions
+	Leavers   bool // their members are submitted again by their ids, whether the bundle is there or not
 	Recurring bool // tasks are submitted by recurrences too
 	Stubborn  bool // handlers that are told to stop run on for long
 	Poisons   int  // so many tasks, the first ones, kill every process that runs them
@@ -117,6 +118,7 @@ type Counts struct {
 	Together, Halved int
 	// bundles, those that have ended, and records of members that have
 	Bundled, Whole, Ends int
+	Claims, ShutOut      int // claims of blocks, and bundles that were refused for one
 	// submissions with a unique key, and keys that a scheduler has freed
 	Keyed, Freed int
 	// notes of a suspicion, and attempts that began alone for one

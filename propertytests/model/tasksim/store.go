@@ -90,7 +90,7 @@ func (s *taskStream) init(w *taskWorld) {
 // first one.
 func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 	for _, p := range all {
-		if p.on != "" && s.last[p.on] != p.expect {
+		if p.on != "" && s.lastOf(p.on) != p.expect {
 			s.w.Refused++
 			return record.Refused, 0
 		}
@@ -188,7 +188,8 @@ func (s *taskStream) leftOver() string {
 	for subject, n := range s.last {
 		family, id, _ := strings.Cut(subject, ".")
 		value := s.log[n-1].value
-		if _, gone := value.(erased); gone {
+		switch value.(type) {
+		case erased, claimed:
 			continue
 		}
 		switch family {
