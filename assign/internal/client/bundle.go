@@ -38,16 +38,25 @@ func (x *ids) leave(block string) {
 	x.mu.Unlock()
 }
 
-// takes bounds what a submission takes in a bundle, 0 if it goes in none. Only a codec that adds
-// more than most do makes it more.
-func (s *Submission) takes(data int) int {
-	const aside = 512 // names and marks of JSON, what a codec adds, a policy that is still to be encoded
-	n := aside + data + len(s.Header) + len(s.Keys.Sticky) + len(s.Keys.Limit) + len(s.Keys.Fair) + len(s.Trace)
-	for key, value := range s.Meta {
-		n += 6 + len(key) + len(value)
-	}
+// takes bounds what a submission takes in a bundle, 0 if it goes in none. A text that JSON has to
+// escape may take more, and so may what a codec adds.
+func (c *Client) takes(s *Submission, data int) int {
 	if data > record.MaxMember || s.Unique != "" {
 		return 0
+	}
+	m := record.Member{Task: s.Header, Trace: s.Trace}
+	n := m.Size() + data
+	if s.Header == "" { // it is still to be encoded
+		n += 256
+	}
+	if c.sealer != nil {
+		n += 128
+	}
+	if s.Keys != (record.Keys{}) {
+		n += 64 + len(s.Keys.Sticky) + len(s.Keys.Limit) + len(s.Keys.Fair)
+	}
+	for key, value := range s.Meta {
+		n += 8 + len(key) + len(value)
 	}
 	return n
 }

@@ -159,6 +159,35 @@ func TestABlockHasOneBundle(t *testing.T) {
 	}
 }
 
+// TestWhatASubmissionTakes is not less than its size as a member of a bundle, and little more.
+func TestWhatASubmissionTakes(t *testing.T) {
+	for what, s := range map[string]Submission{
+		"plain":  {},
+		"fair":   {Keys: record.Keys{Fair: "f"}},
+		"all":    {Keys: record.Keys{Fair: "f", Sticky: "st", Limit: "l"}, Trace: "00-trace"},
+		"header": {Meta: map[string]string{"a": "1", "long": "value"}, Trace: "00-trace"},
+	} {
+		s.ID, s.Kind, s.Header = "client.1.2", "k", policy
+		op, err := s.write(make([]byte, 300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, m, ok := memberOf(&op)
+		c := Client{}
+		if n := c.takes(&s, 300); !ok || n < m.Size() || n > m.Size()+64 {
+			t.Errorf("%s: %d for %d, %v", what, n, m.Size(), ok)
+		}
+	}
+	c := Client{}
+	for what, n := range map[string]int{
+		"large": c.takes(&Submission{}, record.MaxMember+1), "unique": c.takes(&Submission{Unique: "u"}, 1),
+	} {
+		if n != 0 {
+			t.Errorf("%s: %d", what, n)
+		}
+	}
+}
+
 // TestEachGoesOnce: whatever waits, each of which the caller has not left goes once, and the first
 // one goes at each turn.
 func TestEachGoesOnce(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // Submit stores one task.
 func (c *Client) Submit(ctx context.Context, s *Submission, data []byte) (Handle, error) {
 	if s.own = s.ID == ""; s.own {
-		s.ID = c.ids.next(s.takes(len(data)), c.roomOfBundles())
+		s.ID = c.ids.next(c.takes(s, len(data)), c.roomOfBundles())
 	}
 	if c.around == nil {
 		return c.submit(ctx, s, data)
