@@ -149,3 +149,22 @@ func TestSubmittedAgainWithoutThePermission(t *testing.T) {
 		x.check(t, []string{id})
 	}, denying([]string{bundled + ">"}, nil))
 }
+
+// TestLargerSubmissionsGoInBundles: what waits at a time has not room in one bundle, and a block
+// has one. So ids are made in blocks of what has.
+func TestLargerSubmissionsGoInBundles(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		const tasks = 1500
+		x := recordSubmissions(t, s, natstest.Connect(t, s))
+		long := assign.WithHeader("long", strings.Repeat("x", 1500))
+		ids, errs := manySubmit(t.Context(), New(t, syncing(s)), tasks, func(int) []assign.SubmitOption {
+			return []assign.SubmitOption{long}
+		})
+		if len(errs) > 0 {
+			t.Fatal(errs[0])
+		}
+		if _, n := x.check(t, ids); n < tasks/2 {
+			t.Errorf("%d in bundles", n)
+		}
+	})
+}
