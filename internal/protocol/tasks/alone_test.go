@@ -130,3 +130,25 @@ func TestWhatMustRunAloneGoesWhereNothingWasStopped(t *testing.T) {
 		expect(t, fmt.Sprint(unsure), handedOut(b.pass(0)), fmt.Sprint("x@w", 601-unsure))
 	}
 }
+
+// TestWhereAHandlerDoesNotReturn: a worker refuses what must run alone, since one of its handlers
+// does not return. The next attempt goes to another worker.
+func TestWhereAHandlerDoesNotReturn(t *testing.T) {
+	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+	b.submit("x", Policy{CrashBudget: 2}, nil)
+	b.accept(b.pass(0))
+	b.pass(3 * time.Second)
+	b.storeAll(b.step(Dead{Session: 200}))
+	b.s.Step(b.now, Members{List: []Member{idle(300, 8), idle(301, 8)}}, nil)
+	effects := b.pass(0)
+	first := handedOut(effects)
+	p, _ := find[Assign](effects)
+	a := p.List[0]
+	for _, w := range b.s.workerList {
+		w.paused = b.now.Add(time.Second)
+	}
+	expect(t, "for a moment", handedOut(b.step(Answered{p.Session, p.Frame, []Answer{{a.ID, a.Attempt, Busy}}})))
+	if next := handedOut(b.pass(2 * time.Second)); len(next) != 1 || next[0] == first[0] {
+		t.Errorf("%v and then %v", first, next)
+	}
+}

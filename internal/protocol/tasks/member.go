@@ -240,6 +240,7 @@ func (e Answered) apply(s *Scheduler) {
 			s.putOff(t)
 			continue
 		}
+		w.unsure = w.unsure || a.Verdict == Busy && t.run.alone // a handler runs there: others go first
 		s.release(t, rejected, nil)
 		s.pause(w, a.Verdict)
 	}

@@ -30,4 +30,7 @@ var isolating = []mutants.Mutant{
 	{Name: "what must run alone goes where something was stopped", Edits: []mutants.Edit{
 		{"if alone && w.unsure != than.unsure {", "if alone && w.order < 0 {"},
 	}},
+	{Name: "what must run alone is sent again where a handler does not return", Edits: []mutants.Edit{
+		{"a.Verdict == Busy && t.run.alone", "a.Verdict == Accepted && t.run.alone"},
+	}},
 }
