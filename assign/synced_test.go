@@ -25,7 +25,7 @@ func TestAWorkerWithThousandsOfTasksIsAdopted(t *testing.T) {
 		payload int32
 		n       int
 	}{{512 << 10, 4096}, {160 << 10, 1000}}
-	if race.Enabled || !thorough.Asked() { // more than fits into one message is enough
+	if race.Enabled || !thorough.Larger() { // more than fits into one message is enough
 		sizes = sizes[1:]
 	}
 	for _, x := range sizes {

@@ -23,8 +23,8 @@ func TestPrograms(t *testing.T) {
 	t.Run("fencing", func(t *testing.T) { t.Parallel(); testFencing(t, dir+"fencing") })
 	t.Run("shards", func(t *testing.T) { t.Parallel(); testShards(t, dir+"shards") })
 	t.Run("groups", func(t *testing.T) {
-		if !thorough.Asked() {
-			t.Skip("its processes are many: set CI=true to run it")
+		if !thorough.Larger() {
+			t.Skip("its processes are many: set CI=true THOROUGH=all to run it")
 		}
 		t.Parallel()
 		testGroups(t, programs(t, "groups")+"groups")
@@ -73,7 +73,7 @@ func testSingleton(t *testing.T, program string) {
 		t.Errorf("epoch %d after %d", after, before)
 	}
 
-	if !thorough.Asked() {
+	if !thorough.Larger() {
 		second.endsWell(t, syscall.SIGTERM)
 		return // the rest waits for a lease
 	}

@@ -40,7 +40,7 @@ func TestNeverTwoLeaders(t *testing.T) {
 				if how != "crashed" && crash != adoption.Mark {
 					continue // there is none
 				}
-				if (testing.Short() || !thorough.Asked()) && how == "crashed" && int(cut+crash)%3 != 0 {
+				if (testing.Short() || !thorough.Larger()) && how == "crashed" && int(cut+crash)%3 != 0 {
 					continue // ten of thirty, with each cut and each crash; in CI, without the race detector, all
 				}
 				t.Run(fmt.Sprintf("cut %d %s %d", cut, how, crash), func(t *testing.T) {

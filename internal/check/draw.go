@@ -90,7 +90,8 @@ func longOnes(ctx context.Context) (env []string, err error) {
 }
 
 // undrawn are the tests in packages with long ones that a commit plays although its hash does not
-// draw their names: their file has changed lately, or it draws their package.
+// draw their names: their file has changed lately, or it draws their package. They are followed by
+// the programs of the packages with such files, which play the larger of two sizes.
 func undrawn(packages []pkg, seed string, lately []string) (names []string, err error) {
 	all, err := played(packages, seed, lately)
 	if err != nil {
@@ -109,6 +110,9 @@ func undrawn(packages []pkg, seed string, lately []string) (names []string, err 
 				if all[name] && !draw.Draws(seed, name) {
 					names = append(names, name)
 				}
+			}
+			if slices.Contains(lately, filepath.Join(p.Dir, file)) {
+				names = append(names, draw.Program(p.ImportPath))
 			}
 		}
 	}

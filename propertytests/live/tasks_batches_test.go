@@ -32,7 +32,7 @@ func TestTasksSchedulerLostInABatch(t *testing.T) {
 			switch {
 			case race.Enabled:
 				places = places[:1]
-			case !thorough.Asked():
+			case !thorough.Larger():
 				places = places[i : i+1]
 			}
 			t.Run(fmt.Sprintf("%v, inside a batch: %t", moment, within), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTasksSchedulerLostInABatch(t *testing.T) {
 	}
 	t.Logf("%d schedulers were lost, %d batches went", lost, batches)
 	wantLost, wantBatches := 3, 2
-	if thorough.Asked() {
+	if thorough.Larger() {
 		wantLost, wantBatches = 14, 9
 	}
 	if !race.Enabled && (lost < wantLost || batches < wantBatches) {

@@ -48,7 +48,7 @@ func lossPlans(i int) (plans []lossPlan) {
 		return []lossPlan{{1, 1}}
 	}
 	apart := 9
-	if *thirds == "1" && !thorough.Asked() { // a third of a third
+	if *thirds == "1" && !thorough.Larger() { // a third of a third
 		apart = 27
 	}
 	for third := range 3 {

@@ -2,8 +2,8 @@
 // sets the variable CI. An ordinary go test ./... is not, so that it takes a few minutes.
 //
 // A commit has a third of those tests played, which its hash draws, and those of files that changed
-// lately: .ci/run and make say so in the variable THOROUGH, unless it is set to all. Without it all
-// are played.
+// lately. Likewise a third of the packages play the larger of two sizes. .ci/run and make say so in
+// the variable THOROUGH, unless it is set to all. Without it all are played, in the larger size.
 //
 // A test belongs here if it takes long and another one, which always runs, has the same goroutines
 // or the same rule, or if it is about what only CI and campaigns do. docs/verification/runs.md says
@@ -12,6 +12,7 @@ package thorough
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,9 +36,15 @@ func Only(t testing.TB, reason string) {
 	}
 }
 
-// Pick is the usual size of a test, or the larger one where nothing is left out.
+// Larger reports whether the tests of this package have the larger of two sizes: nothing is left
+// out, and the commit draws the package, by the name of its program of tests.
+func Larger() bool {
+	return Asked() && draw.Plays(os.Getenv(draw.Key), filepath.Base(os.Args[0]))
+}
+
+// Pick is the usual size of a test, or the larger one if Larger says so.
 func Pick[T any](usual, larger T) T {
-	if Asked() {
+	if Larger() {
 		return larger
 	}
 	return usual

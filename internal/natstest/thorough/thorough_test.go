@@ -19,14 +19,30 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestPick: the larger size where CI is set, drawn or not.
+// TestPick: the larger size where CI is set, and the commit draws this package or names it.
 func TestPick(t *testing.T) {
-	t.Setenv(draw.Key, "a commit")
-	for value, want := range map[string]int{"": 1, "true": 2} {
-		t.Setenv("CI", value)
-		if size := Pick(1, 2); size != want {
-			t.Errorf("CI=%q: %d, want %d", value, size, want)
+	met := map[bool]bool{}
+	size := map[bool]int{false: 1, true: 2}
+	for seed := range 30 {
+		seed := strconv.Itoa(seed)
+		drawn := draw.Draws(seed, draw.Program("any/thorough"))
+		met[drawn] = true
+		for value, larger := range map[string]bool{
+			"": true, draw.All: true, draw.Value(seed, nil): drawn, draw.Value(seed, []string{"thorough.test"}): true,
+		} {
+			t.Setenv(draw.Key, value)
+			t.Setenv("CI", "true")
+			if got := Pick(1, 2); got != size[larger] {
+				t.Errorf("%s=%q: %d, want %d", draw.Key, value, got, size[larger])
+			}
+			t.Setenv("CI", "")
+			if Pick(1, 2) != 1 {
+				t.Errorf("%s=%q: without CI it is the larger size", draw.Key, value)
+			}
 		}
+	}
+	if len(met) < 2 {
+		t.Errorf("drawn were %v: that proves nothing", met)
 	}
 }
 

@@ -83,7 +83,7 @@ const (
 func TestBubbleStorms(t *testing.T) {
 	hours, seed := setting(t, "ROLEMANAGER_STORM_HOURS", stormHours), setting(t, "ROLEMANAGER_STORM_SEED", 1)
 	lull := setting(t, "ROLEMANAGER_STORM_LULL", stormLull)
-	some := os.Getenv("ROLEMANAGER_STORM_HOURS") == "" && !thorough.Asked()
+	some := os.Getenv("ROLEMANAGER_STORM_HOURS") == "" && !thorough.Larger()
 	wanted := []string{"faults", "terms", "samples of IsLeader"}
 	if hours >= everything {
 		wanted = append(wanted, elections.FaultNames(true)...)

@@ -36,7 +36,7 @@ const single = "one task"
 
 // isWhole reports whether the short run looks at every state of a configuration.
 func isWhole(name string) bool {
-	return slices.Contains(whole, name) || name == single && thorough.Asked()
+	return slices.Contains(whole, name) || name == single && thorough.Larger()
 }
 
 // ending are configurations so narrow that a long run comes to the end of them, each with the
@@ -81,7 +81,7 @@ const usual, fewer, more, long = 1_000, 14_000, 35_000, 1_200_000
 // reach is how many states of a configuration the short run looks at.
 func reach(name string) int {
 	switch {
-	case name == crowd, thorough.Asked() && slices.Contains(slices.Concat(eventful, []string{late, counted}), name):
+	case name == crowd, thorough.Larger() && slices.Contains(slices.Concat(eventful, []string{late, counted}), name):
 		return more
 	case slices.Contains(slow, name):
 		return usual

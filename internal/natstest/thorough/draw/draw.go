@@ -5,6 +5,7 @@ package draw
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"path"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,9 @@ func Turn(seed string, of int) int {
 func Value(seed string, names []string) string {
 	return strings.Join(append([]string{seed}, names...), " ")
 }
+
+// Program is the name of the program that go test builds of a package: a package is drawn by it.
+func Program(pkg string) string { return path.Base(pkg) + ".test" }
 
 // Plays reports whether a test is played, by the value of the variable. Without one all are.
 func Plays(value, name string) bool {
