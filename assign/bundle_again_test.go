@@ -91,6 +91,7 @@ func (r *howOften) check(t *testing.T, ids []string) {
 // The callers of every other one leave, and submit their tasks again by their ids over another
 // connection. Then the bundle comes, for those who wait. Each task is stored once and runs once.
 func TestSubmittedAgainBesideALateBundle(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		x, slow := recordSubmissions(t, s, natstest.Connect(t, s)), syncing(s)
 		c, other, ran := New(t, slow), New(t, s), newHowOften(t, s)

@@ -20,6 +20,7 @@ import (
 // TestSchedulerLostAmongBundles: the scheduler is lost while tasks are stored in bundles, and run.
 // Each task runs once, and ends, and nothing is left of the bundles.
 func TestSchedulerLostAmongBundles(t *testing.T) {
+	costly(t)
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) { loseAmongBundles(t, s) })
 }
 

@@ -20,6 +20,7 @@ import (
 // lives, and hears nothing of the scheduler. No task waits for it, it keeps its session, and the
 // scheduler names it. When it is reached again it is given tasks at once.
 func TestAWorkerThatMessagesDoNotReach(t *testing.T) {
+	costly(t)
 	file, err := server.ProcessConfigFile("testdata/half.conf")
 	if err != nil {
 		t.Fatal(err)
