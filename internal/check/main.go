@@ -28,11 +28,15 @@ func main() {
 	}
 }
 
-// check runs the named stages, or all of them, and reports and keeps how long they took.
+// check runs the named stages, or without names all whose turn it is, and reports and keeps how
+// long they took.
 func check(ctx context.Context, w io.Writer, names []string, path string, warn, most time.Duration) error {
 	wanted, err := named(names)
 	if err != nil {
 		return err
+	}
+	if len(names) == 0 {
+		wanted = inTurn(ctx, wanted)
 	}
 	began := time.Now()
 	figures, err := runAll(ctx, w, wanted, most)

@@ -17,6 +17,9 @@ func TestPageOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if early, err := browser(t.Context()); err != nil || (len(early) > 0) != test.tried {
+			t.Errorf("PAGE=%s CI=%s: before it %v, %v", test.page, test.ci, early, err)
+		}
 		last := steps[len(steps)-1].line
 		if tried := strings.Contains(last, "go test"); tried != test.tried {
 			t.Errorf("PAGE=%s CI=%s: %s", test.page, test.ci, last)

@@ -41,8 +41,8 @@ const (
 )
 
 // roomy is the environment of a tool that keeps most of what it makes: with the collector's usual
-// pace, a third of its time would go into looking through that. It takes twice the memory.
-var roomy = []string{"GOGC=400"}
+// pace, a third of its time would go into looking through that. It takes gigabytes.
+var roomy = []string{"GOGC=off", "GOMEMLIMIT=4GiB"}
 
 // longest are the packages whose tests take longest. A stage begins with them, so that none of them
 // is left alone at the end.
@@ -65,13 +65,16 @@ var stages = []stage{
 	// The property tests are shorter under the race detector by themselves.
 	one("race", races, "test"),
 	{name: "realtime", after: []string{"race"}, atOnce: true, steps: realtime},
+	// Chromium is installed while others compute, and compile.
+	one("browser", browser, "vet"),
 	// Both wait too, but not beside the stage before: servers did not answer in time there.
 	one("nested", nested, "realtime"),
-	one("page", page, "realtime"),
+	one("page", page, "realtime", "browser"),
 	// Every file but those that the tag excludes, which vet sees.
 	one("staticcheck", always(step{
 		line: filling + tool + "honnef.co/go/tools/cmd/staticcheck -tags realtime ./...", env: roomy,
 	}), "vet"),
+	// A commit runs one of these, see rounds.
 	one("mutants", mutants, "staticcheck", "test"),
 	one("play", plays, "mutants"),
 	// Targets of recently changed packages run for a while, and a tenth of the others for a shorter

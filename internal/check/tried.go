@@ -19,32 +19,29 @@ import (
 // so many may have broken a nested module.
 const unchecked = 10
 
-// rounds are the nested modules that one commit of twelve tries. To compile what all of them need
-// takes longer than all other stages if nothing was compiled before. So those that need the same
-// are together, and those that need the most come the most rarely. The lightest come with the
-// commits that build the server for fuzzing, see serverTurns in propertytests/campaign/fuzz.
-var rounds = [...][]string{
-	0: lightest, 1: onKubernetes, 2: {"deploy/check"},
-	3: lightest, 4: nil, 5: {"deploy/check"},
-	6: lightest, 7: onKubernetes, 8: {"deploy/check"},
-	9: lightest, 10: nil, 11: {"bench/peers"},
+// trial is a nested module that a commit tries: all of it if the last commits may have broken it,
+// or else what is tested of it.
+type trial struct {
+	dir   string
+	whole bool
 }
-
-var (
-	lightest     = []string{"dashboard/pagetest", "examples/fencing/sqlite", "examples/postgres"}
-	onKubernetes = []string{"examples/kubernetes", "kube/controllerruntime"}
-)
 
 // tried are those of the nested modules that a commit tries: those whose turn it is by its hash,
 // and those that the last commits may have broken. With THOROUGH=all, or outside a repository, all
 // are tried.
-func tried(ctx context.Context, dirs []string) ([]string, error) {
+func tried(ctx context.Context, dirs []string) (those []trial, err error) {
+	all := func() (those []trial) {
+		for _, dir := range dirs {
+			those = append(those, trial{dir, true})
+		}
+		return those
+	}
 	if os.Getenv(draw.Key) == draw.All {
-		return dirs, nil
+		return all(), nil
 	}
 	files, err := changed(ctx, ".", unchecked, ".")
 	if err != nil {
-		return dirs, nil //nolint:nilerr // nobody knows what has changed
+		return all(), nil //nolint:nilerr // nobody knows what has changed
 	}
 	files = slices.DeleteFunc(files, func(file string) bool { return kept(ctx, file) })
 	root, err := os.Getwd()
@@ -64,15 +61,15 @@ func tried(ctx context.Context, dirs []string) ([]string, error) {
 
 // drawn are the nested modules whose turn it is by a seed, and those that a change of files may
 // have broken.
-func drawn(dirs []string, seed string, files []string) (those []string, err error) {
-	round := rounds[draw.Turn(seed, len(rounds))]
+func drawn(dirs []string, seed string, files []string) (those []trial, err error) {
+	modules := turnOf(seed).modules
 	for _, dir := range dirs {
 		packages, err := uses(dir)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(round, filepath.ToSlash(dir)) || touched(dir, packages, files) {
-			those = append(those, dir)
+		if broken := touched(dir, packages, files); broken || slices.Contains(modules, filepath.ToSlash(dir)) {
+			those = append(those, trial{dir, broken})
 		}
 	}
 	return those, nil
