@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -68,4 +69,13 @@ func ask(ctx context.Context, dir, tags string) (all []pkg, err error) {
 		}
 		all = append(all, p)
 	}
+}
+
+// goEnv is what the go command uses for one of its variables.
+func goEnv(ctx context.Context, name string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", name).Output()
+	if err != nil {
+		return "", fmt.Errorf("go env %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
