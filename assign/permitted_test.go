@@ -105,7 +105,7 @@ func TestASchedulerThatMayNotEndMembers(t *testing.T) {
 		t.Run(family, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 				settled(t)
-				a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) })
+				a := newNode(t, s, "a", func(a *assign.Assigner) { saying(t, a, nil) }, slots(1)) // members end one by one
 				leader(t, a)
 				storeBundle(t, natstest.Connect(t, s, nats.UserInfo("root", "p")), "client.z", 3, 0)
 				err := ended(t, a, "the term ends")
