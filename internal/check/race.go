@@ -100,7 +100,9 @@ var unracedTests = []string{
 	"TestEndedSessionsLeaveNothing", "TestWantedRoleIsRemembered", "TestCandidatesAtRest",
 	"TestLostAnswersOfBatches", "TestBatchesWithoutAnAnswer", "TestBackfilledTasksRunInTurn",
 	"TestRefusedBatchOfSubmissions", "TestALargeOutputLeavesWithItsOutcome",
-	"TestASchedulerThatMayNotRemoveOutputs",
+	"TestASchedulerThatMayNotRemoveOutputs", "TestRolesOfACrashedProcess", "TestNamesThatComeAndGo",
+	"TestMembersAreReadWithTheirBundles", "TestGroupThatIsNeverClosed", "TestThousandRolesChangeHands",
+	"TestNameOfAGroupWhoseDeadMembersAreKept", "TestStatusOfSteered",
 }
 
 // place is where a package comes among those that take longest, or behind them.

@@ -20,5 +20,9 @@ const (
 )
 
 // unraced are shapes without any concurrency that the others do not have: "mixed" has files,
-// restarts and ranks, and "rotating" has a store in memory.
-var unraced = []string{"one role", "restarts", "ranked"}
+// restarts and ranks, and "rotating" has a store in memory. Of the shapes with tasks "restarts" has
+// all faults, and "synced" has bundles and batches.
+var (
+	unraced          = []string{"one role", "restarts", "ranked"}
+	unracedWithTasks = []string{"long leases", "short leases"}
+)
