@@ -27,6 +27,27 @@ func put(t *testing.T, nc *nats.Conn, key, header, value, data string) {
 	}
 }
 
+// unserved is a client of a namespace that has its stream and no scheduler yet, and a connection
+// that stores by hand.
+func unserved(t *testing.T, s *natsrun.Server) (*assign.Client, *nats.Conn) {
+	t.Helper()
+	c := New(t, s)
+	if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
+		t.Fatal("a scheduler answers")
+	}
+	return c, natstest.Connect(t, s)
+}
+
+// stand wants records with data to be there.
+func stand(t *testing.T, nc *nats.Conn, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
+			t.Errorf("%s is %+v", key, m)
+		}
+	}
+}
+
 // TestATickThatIsThereAlready: the tick's task is not submitted again, and ticks of others that
 // fall due with it are.
 func TestATickThatIsThereAlready(t *testing.T) {
@@ -76,11 +97,7 @@ func TestASubmissionOfALaterVersion(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")
-		c := New(t, s)
-		if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
-			t.Fatal("a scheduler answers")
-		}
-		nc := natstest.Connect(t, s)
+		c, nc := unserved(t, s)
 		put(t, nc, "t.later", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`)
 		put(t, nc, "c.later", "Task-Attempt", "1.1", "half")
 		put(t, nc, "t.gone", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`) // of nobody: this is tidied
@@ -101,11 +118,7 @@ func TestASubmissionOfALaterVersion(t *testing.T) {
 			return m == nil || len(m.Data) == 0, fmt.Sprintf("%+v", m)
 		})
 		time.Sleep(time.Hour)
-		for _, key := range []string{"q.later", "t.later", "c.later"} {
-			if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
-				t.Errorf("%s is %+v", key, m)
-			}
-		}
+		stand(t, nc, "q.later", "t.later", "c.later")
 	})
 }
 
@@ -116,11 +129,7 @@ func TestABundleOfALaterVersion(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		settled(t)
 		k := assign.NewKind[[]byte, []byte]("echo")
-		c := New(t, s)
-		if _, err := assign.GetOverview(t.Context(), c); err == nil { // makes the stream
-			t.Fatal("a scheduler answers")
-		}
-		nc := natstest.Connect(t, s)
+		c, nc := unserved(t, s)
 		put(t, nc, "b.client.0.0", "Task-Bundle", `{"v":1}`, "garbage")
 		put(t, nc, "b.client.1.0", "Task-Bundle", `{"v":2}`, "in another form")
 		put(t, nc, "t.client.1.0", "", "", `{"v":1,"epoch":1,"attempt":1,"failures":1}`)
@@ -140,11 +149,7 @@ func TestABundleOfALaterVersion(t *testing.T) {
 			t.Errorf("%v: want ErrFenced and the bundle", err)
 		}
 		time.Sleep(time.Hour) // virtual: it comes to lead again and again
-		for _, key := range []string{"b.client.1.0", "t.client.1.0", "c.client.1.0", "x.client.1.0"} {
-			if m := record(t, nc, key); m == nil || len(m.Data) == 0 {
-				t.Errorf("%s is %+v", key, m)
-			}
-		}
+		stand(t, nc, "b.client.1.0", "t.client.1.0", "c.client.1.0", "x.client.1.0")
 		for _, p := range waiting {
 			if m := record(t, nc, "q."+p.ID()); m == nil || m.Header.Get("Task-Outcome") != "" {
 				t.Errorf("%s has ended: %+v", p.ID(), m)
