@@ -161,7 +161,7 @@ func TestChangedTests(t *testing.T) {
 }
 
 // TestLongTestsAreDrawnTogether: of the long tests, those are played of which the race stage plays
-// a commit's part, and with each seed a third and more of the others are left out. A test of a file
+// a commit's part, and with each seed most of the others are left out. A test of a file
 // that changed lately is played. Nothing is said about packages without long tests.
 func TestLongTestsAreDrawnTogether(t *testing.T) {
 	dir := t.TempDir()

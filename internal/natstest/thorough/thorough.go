@@ -1,9 +1,10 @@
 // Package thorough keeps long tests for runs in which nothing is left out. CI is such a run: it
 // sets the variable CI. An ordinary go test ./... is not, so that it takes a few minutes.
 //
-// A commit has a third of those tests played, which its hash draws, and those of files that changed
-// lately. Likewise a third of the packages play the larger of two sizes. .ci/run and make say so in
-// the variable THOROUGH, unless it is set to all. Without it all are played, in the larger size.
+// A commit has a quarter of those tests played, which its hash draws, and those of files that
+// changed lately. Likewise a quarter of the packages play the larger of two sizes. .ci/run and make
+// say so in the variable THOROUGH, unless it is set to all. Without it all are played, in the
+// larger size.
 //
 // A test belongs here if it takes long and another one, which always runs, has the same goroutines
 // or the same rule, or if it is about what only CI and campaigns do. docs/verification/runs.md says

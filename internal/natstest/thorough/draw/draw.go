@@ -11,7 +11,7 @@ import (
 )
 
 // OneOf is of how many tests a seed draws one.
-const OneOf = 3
+const OneOf = 4
 
 // Key names the variable by which the command check tells tests what is drawn, and All is its value
 // for all of them.
