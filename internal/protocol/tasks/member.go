@@ -39,6 +39,9 @@ type worker struct {
 	kept     Instant // until when a task that we cannot read may be said to run here alone
 	unsure   bool    // what it was told to stop may still run, or what we cannot read
 	heeds    bool    // it takes what must run alone only when nothing else runs there
+	shuns    Instant // it has refused such a task: it is asked for none until then
+	shunned  int     // refusals of these in a row
+	emptied  Instant // since when it is given nothing so that one of these finds it empty, 0: it is not
 
 	open        []handed // what is in its frame
 	missing     int      // those of them that it has not answered
@@ -158,6 +161,9 @@ func (s *Scheduler) assign(t *task, w *worker) {
 	r.slot, r.hasSlot = int32(len(w.held)), true
 	w.held = append(w.held, t)
 	w.load += t.class.weight
+	if !r.alone {
+		w.emptied = 0
+	}
 	s.try(w, t)
 }
 
@@ -211,6 +217,9 @@ func (s *Scheduler) accept(t *task) {
 		s.answeredBy(t)
 		s.move(t, running)
 		r.worker.refused = 0
+		if r.alone {
+			r.worker.shunned, r.worker.emptied = 0, 0
+		}
 		s.emit(Assigned{t.policy.Kind, r.worker.instance, r.began.Sub(t.since)})
 	}
 }
@@ -240,7 +249,9 @@ func (e Answered) apply(s *Scheduler) {
 			s.putOff(t)
 			continue
 		}
-		w.unsure = w.unsure || a.Verdict == Busy && t.run.alone // a handler runs there: others go first
+		if a.Verdict == Busy && t.run.alone {
+			w.shun(s.now)
+		}
 		s.release(t, rejected, nil)
 		s.pause(w, a.Verdict)
 	}
@@ -360,6 +371,9 @@ func (w *worker) due(s *Scheduler) Instant {
 	}
 	if s.count[waiting] > 0 && w.trial > s.now {
 		next = min(next, w.trial)
+	}
+	if s.count[waiting] > 0 && w.shuns > s.now {
+		next = min(next, w.shuns)
 	}
 	return next
 }

@@ -1,5 +1,7 @@
 package tasks
 
+import "time"
+
 // Placement chooses who runs a task. It must be a pure choice: the same from the same, without
 // waiting for anything.
 type Placement interface {
@@ -164,4 +166,88 @@ func mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
+}
+
+// apart chooses a worker for a suspect: one that tries its group already, else one that runs
+// little. The scheduler's own process goes last.
+func (s *Scheduler) apart(t *task, p *pool) *worker {
+	group, alone, weight := s.group(t), s.isolated(t), t.class.weight
+	fits := func(w *worker) bool {
+		if alone && (len(w.held) > 0 || w.shuns > s.now) {
+			return false
+		}
+		tries := w.trying(s.now)
+		return w.idle(s) && w.room() >= weight && (tries == 0 || tries == group)
+	}
+	var best *worker
+	if s.cfg.Placement != nil {
+		best = s.ask(t, p, fits)
+	} else {
+		for _, w := range p.workers {
+			if fits(w) && (best == nil || s.suits(w, best, group, alone)) {
+				best = w
+			}
+		}
+	}
+	if best == nil && alone {
+		s.vacateFor(p, weight)
+	}
+	return best
+}
+
+// suits reports whether one worker is better than another for a suspect of a group. One that must
+// run alone goes where its loss counts even if the worker is lost before it has said that it takes
+// it.
+func (s *Scheduler) suits(w, than *worker, group uint64, alone bool) bool {
+	if a, b := w.trying(s.now) == group, than.trying(s.now) == group; a != b {
+		return a
+	}
+	if w.own != than.own {
+		return than.own
+	}
+	if alone && w.unsure != than.unsure {
+		return than.unsure
+	}
+	return len(w.held) < len(than.held)
+}
+
+// vacateFor keeps the worker that runs the least from being given more, until it runs nothing.
+func (s *Scheduler) vacateFor(p *pool, weight int) {
+	var least *worker
+	for _, w := range p.workers {
+		if !w.takesNew() || w.slots < weight || w.reserved == s.round || w.shuns > s.now || s.isolates(w, s.now) {
+			continue
+		}
+		if len(w.held) == 0 { // it is only busy with an answer
+			return
+		}
+		if least == nil || len(w.held) < len(least.held) {
+			least = w
+		}
+	}
+	if least != nil {
+		least.reserved = s.round
+		if least.emptied == 0 {
+			least.emptied = s.now
+		}
+	}
+}
+
+// A worker that refuses what must run alone is asked again after a second, and ever later, up to a
+// minute. It is not asked before it was used for eightfold the time that it was kept empty in vain:
+// handlers that never return take a ninth of it at most from other tasks.
+const (
+	firstShun, longestShun = time.Second, time.Minute
+	usedBetween            = 8
+)
+
+// shun keeps a worker from being asked soon again to take what must run alone: a handler runs there
+// that was told to stop. Others go there meanwhile.
+func (w *worker) shun(now Instant) {
+	wait := min(firstShun<<min(w.shunned, 8), longestShun)
+	if w.emptied > 0 {
+		wait = max(wait, usedBetween*now.Sub(w.emptied))
+	}
+	w.unsure, w.shuns, w.emptied = true, now.Add(wait), 0
+	w.shunned++
 }

@@ -18,8 +18,9 @@ import (
 // worker ran. So nothing ends for what its neighbour has done. A suspect that the next loss could
 // end is isolated: it gets a worker that runs nothing, and that is given nothing else. Only the
 // worker knows what else runs in its process: handlers that were told to stop, also by an earlier
-// scheduler or in an earlier session. So it takes what is isolated when it runs nothing at all. A
-// scheduler that cannot read the task keeps that promise too, see keepOpaqueAlone.
+// scheduler or in an earlier session. So it takes what is isolated when it runs nothing at all.
+// Where it refuses, other tasks have most of its time. A scheduler that cannot read the task keeps
+// that promise too, see keepOpaqueAlone.
 //
 // A suspect is cleared when an attempt of it has ended, or has run twice as long as the one that
 // was lost. Its blame stays, and is halved with each loss of an attempt that has stored a
@@ -293,68 +294,6 @@ func (w *worker) trying(now Instant) uint64 {
 func (s *Scheduler) isolates(w *worker, now Instant) bool {
 	last := s.begun[w.last.id]
 	return w.alone > now || last.alone && last.attempt == w.last.attempt
-}
-
-// apart chooses a worker for a suspect: one that tries its group already, else one that runs
-// little. The scheduler's own process goes last.
-func (s *Scheduler) apart(t *task, p *pool) *worker {
-	group, alone, weight := s.group(t), s.isolated(t), t.class.weight
-	fits := func(w *worker) bool {
-		if alone && len(w.held) > 0 {
-			return false
-		}
-		tries := w.trying(s.now)
-		return w.idle(s) && w.room() >= weight && (tries == 0 || tries == group)
-	}
-	var best *worker
-	if s.cfg.Placement != nil {
-		best = s.ask(t, p, fits)
-	} else {
-		for _, w := range p.workers {
-			if fits(w) && (best == nil || s.suits(w, best, group, alone)) {
-				best = w
-			}
-		}
-	}
-	if best == nil && alone {
-		s.vacateFor(p, weight)
-	}
-	return best
-}
-
-// suits reports whether one worker is better than another for a suspect of a group. One that must
-// run alone goes where its loss counts even if the worker is lost before it has said that it takes
-// it.
-func (s *Scheduler) suits(w, than *worker, group uint64, alone bool) bool {
-	if a, b := w.trying(s.now) == group, than.trying(s.now) == group; a != b {
-		return a
-	}
-	if w.own != than.own {
-		return than.own
-	}
-	if alone && w.unsure != than.unsure {
-		return than.unsure
-	}
-	return len(w.held) < len(than.held)
-}
-
-// vacateFor keeps the worker that runs the least from being given more, until it runs nothing.
-func (s *Scheduler) vacateFor(p *pool, weight int) {
-	var least *worker
-	for _, w := range p.workers {
-		if !w.takesNew() || w.slots < weight || w.reserved == s.round || s.isolates(w, s.now) {
-			continue
-		}
-		if len(w.held) == 0 { // it is only busy with an answer
-			return
-		}
-		if least == nil || len(w.held) < len(least.held) {
-			least = w
-		}
-	}
-	if least != nil {
-		least.reserved = s.round
-	}
 }
 
 // suspectKey is the part of a class's name that says whose suspects it is of: they hold back nobody

@@ -33,4 +33,22 @@ var isolating = []mutants.Mutant{
 	{Name: "what must run alone is sent again where a handler does not return", Edits: []mutants.Edit{
 		{"a.Verdict == Busy && t.run.alone", "a.Verdict == Accepted && t.run.alone"},
 	}},
+	{Name: "a worker that has refused what must run alone is asked again at once", Edits: []mutants.Edit{
+		{"w.shuns, w.emptied = true, now.Add(wait), 0", "w.shuns, w.emptied = true, now, 0"},
+	}},
+	{Name: "a worker that refuses what must run alone is asked as often as ever", Edits: []mutants.Edit{
+		{"min(firstShun<<min(w.shunned, 8), longestShun)", "firstShun"},
+	}},
+	{Name: "a worker is emptied in vain again and again", Edits: []mutants.Edit{
+		{"usedBetween*now.Sub(w.emptied)", "now.Sub(now)"},
+	}},
+	{Name: "a worker that would refuse is emptied", Edits: []mutants.Edit{
+		{"w.reserved == s.round || w.shuns > s.now ||", "w.reserved == s.round ||"},
+	}},
+	{Name: "a worker that others use counts as being emptied", Edits: []mutants.Edit{
+		{"\tif !r.alone {\n\t\tw.emptied = 0\n\t}\n", ""},
+	}},
+	{Name: "a worker that takes what must run alone has refused it before", Edits: []mutants.Edit{
+		{"r.worker.shunned, r.worker.emptied = 0, 0", "r.worker.emptied = 0"},
+	}},
 }
