@@ -407,7 +407,7 @@ var rare = []mutants.Mutant{
 		{"l.group(1), s.cfg.AnswerTime", "l.group(0), s.cfg.AnswerTime"},
 	}},
 	{Name: "a suspect that must run alone is put beside others", Edits: []mutants.Edit{
-		{"if alone && len(w.held) > 0 {", "if alone && len(w.held) > w.slots {"},
+		{"if alone && (len(w.held) > 0 || w.shuns > s.now) {", "if alone && len(w.held) > w.slots {"},
 	}},
 	{Name: "others are put beside a suspect that must run alone", Edits: []mutants.Edit{
 		{"return w.alone > now", "return w.alone < 0"},
