@@ -115,9 +115,9 @@
 //     first of them. A task of a bundle, a member, has no submission at q.<task>. Its outcome is
 //     stored there. Clients write a bundle if there is none at b.<client>.<block>.*. The scheduler
 //     empties it, under its seal, in one step with the outcome of the last member. A claim is a
-//     delete marker with a value that lasts an hour. Clients write it under the same condition,
-//     before they submit a task again under an id that a client has made. It shuts a bundle out
-//     that comes late.
+//     delete marker with a value that lasts an hour, at the last id of the block, which names no
+//     bundle. Clients write it under the same condition, before they submit a task again under an
+//     id that a client has made. It shuts a bundle out that comes late.
 //   - e.<task> says which members of that bundle have ended. The scheduler writes it, under its
 //     seal, in one step with their outcomes, and empties it together with the bundle. A record at
 //     q.<task> is always the truth about a task. If there is none, the task is open if its bundle

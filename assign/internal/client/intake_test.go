@@ -255,6 +255,11 @@ func (s *shelf) late(block string, members int) natskv.Result {
 	return <-answers
 }
 
+// claim reads the claim of a block.
+func (s *shelf) claim(block string) (natskv.Entry, error) {
+	return s.look(s.t.Context(), s.line, record.BundleKey+bundles.ClaimOf(bundles.ID(block, 0)))
+}
+
 // TestALateBundleIsShutOut: a task of the block was submitted again. Its bundle was not there, and
 // is refused when it comes. Where a bundle of the block is there, it comes as it is.
 func TestALateBundleIsShutOut(t *testing.T) {
@@ -264,12 +269,12 @@ func TestALateBundleIsShutOut(t *testing.T) {
 		for _, index := range []int{0, 3} { // the bundle has the name of the first
 			block := bundles.ID(block, index)
 			s.again(block, index)
-			claim, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, index))
+			claim, err := s.claim(block)
 			if err != nil || !record.IsClaim(&claim) || claim.KeptUntil().Sub(claim.Time) != record.BundleRetention {
 				t.Fatalf("%+v, %v", claim, err)
 			}
 			s.again(block, 9)
-			if e, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, 9)); err != nil || e.Revision > 0 {
+			if e, err := s.claim(block); err != nil || e.Revision != claim.Revision {
 				t.Errorf("a second claim: %+v, %v", e, err)
 			}
 			refused := (*refusedBundle)(nil)
@@ -284,8 +289,45 @@ func TestALateBundleIsShutOut(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		s.again(block, 5)
-		if e, err := s.look(t.Context(), s.line, record.BundleKey+bundles.ID(block, 5)); err != nil || e.Revision > 0 {
+		if e, err := s.claim(block); err != nil || e.Revision > 0 {
 			t.Errorf("a claim beside a bundle: %+v, %v", e, err)
+		}
+	})
+}
+
+// TestAClaimRefusesNoBundleOfAnEarlierClient: such a client stores a bundle on the condition that
+// nothing stands at its name, and takes a refusal for the word that it is stored.
+func TestAClaimRefusesNoBundleOfAnEarlierClient(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		for _, index := range []int{0, 3} {
+			block := bundles.ID(s.prefix+".7", index)
+			s.again(block, index)
+			op := newBundle(waiting(payload, arrivals(block, 5, 1)).bundle(5)).op
+			op.Guard = nil
+			if r, err := s.write(t.Context(), s.line, op); r.Outcome != natskv.Won {
+				t.Errorf("after task %d: %+v, %v", index, r, err)
+			}
+		}
+	})
+}
+
+// TestAClaimAtThePlaceOfABundle is not the bundle: clients have written claims there.
+func TestAClaimAtThePlaceOfABundle(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		op := record.Claim(bundles.ID(block, 0))
+		op.Key = record.BundleKey + bundles.ID(block, 0)
+		if r, err := s.write(t.Context(), s.line, op); r.Outcome != natskv.Won {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		refused := (*refusedBundle)(nil)
+		if r := s.late(block, 5); !errors.As(r.Err, &refused) {
+			t.Fatalf("%+v", r)
+		}
+		if there, err := s.stored(t.Context(), s.line, refused); there || err != nil {
+			t.Errorf("it is there: %t, %v", there, err)
 		}
 	})
 }

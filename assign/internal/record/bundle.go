@@ -27,18 +27,17 @@ const (
 // again for half of that.
 const BundleRetention = time.Hour
 
-// Claim is the record that keeps bundles out of the block of a task, at the place of the bundle
-// that would be named after the task. It is a delete marker with a value, and the server leaves no
-// other marker when it goes. It stays as long as an emptied bundle does at least.
+// Claim is the record that keeps bundles out of the block of a task, at a place that no bundle has.
+// It is a delete marker with a value, and the server leaves no other marker when it goes. It stays
+// as long as an emptied bundle does at least.
 func Claim(task string) natskv.Write {
 	return natskv.Write{
-		Key: BundleKey + task, Value: []byte(`{"v":1}`), Delete: true, TTL: BundleRetention,
+		Key: BundleKey + bundles.ClaimOf(task), Value: []byte(`{"v":1}`), Delete: true, TTL: BundleRetention,
 		Guard: &natskv.Guard{Key: BundlesOf(task)},
 	}
 }
 
-// IsClaim reports whether a record at the place of a bundle is a claim. Other markers have no
-// value.
+// IsClaim reports whether a record among the bundles is a claim. Other markers have no value.
 func IsClaim(e *natskv.Entry) bool { return e.Marker && len(e.Value) > 0 }
 
 // BundlesOf is the keys of all bundles of the block of an id.

@@ -288,8 +288,7 @@ func (s *taskStream) standing(block string) bundles.Standing {
 	if n == 0 {
 		return bundles.Standing{}
 	}
-	_, claim := s.log[n-1].value.(claimed)
-	return bundles.Standing{Name: s.log[n-1].subject[2:], Claim: claim}
+	return bundles.Standing{Name: s.log[n-1].subject[2:]}
 }
 
 // submitAgain has callers of a bundle leave, and submit their tasks again by their ids.
@@ -336,7 +335,7 @@ func (w *taskWorld) again(b *bundleOf, place int, done *bool) {
 func (w *taskWorld) claim(b *bundleOf, place int, done *bool) {
 	id := b.id(place)
 	w.request(func() (record.Outcome, bool) {
-		o, _ := w.store.write(put{"b." + id, claimed{}, bundlesOf(b.block), 0})
+		o, _ := w.store.write(put{"b." + bundles.ClaimOf(id), claimed{}, bundlesOf(b.block), 0})
 		return o, o == record.Won
 	}, func(won bool) {
 		if won && !*done {

@@ -42,12 +42,12 @@ var claimedBlocks = []mutants.Mutant{
 		{"func (s Standing) Open() bool { return s.Name == \"\" }", "func (s Standing) Open() bool { return false }"},
 	}},
 	{Name: "a bundle that is shut out is taken for stored", Edits: []mutants.Edit{
-		{"case s.Name == bundle && !s.Claim:", "case true:"},
+		{"case s.Name == bundle:", "case true:"},
 	}},
-	{Name: "a claim at the place of a bundle is taken for the bundle", Edits: []mutants.Edit{
-		{"case s.Name == bundle && !s.Claim:", "case s.Name == bundle:"},
+	{Name: "a claim stands at the place of its task, which may be that of a bundle", Edits: []mutants.Edit{
+		{"\tblock, _, _ := Split(id)\n\treturn ID(block, Most-1)\n", "\treturn id\n"},
 	}},
 	{Name: "a bundle that is there is taken for shut out", Edits: []mutants.Edit{
-		{"case s.Name == bundle && !s.Claim:", "case false:"},
+		{"case s.Name == bundle:", "case false:"},
 	}},
 }

@@ -1,10 +1,19 @@
 package bundles
 
+// ClaimOf is the name of the claim of the block of an id, which no bundle has: a client stores two
+// tasks or more in a bundle, and names it after the first of them. This is the name of the last.
+//
+// A client of an earlier commit stores a bundle on the condition that nothing stands at its name. A
+// refusal tells such a client that an earlier attempt is stored, so no claim may stand there.
+func ClaimOf(id string) string {
+	block, _, _ := Split(id)
+	return ID(block, Most-1)
+}
+
 // Standing is the record that stands among those of the bundles of a block. It is a bundle, an
 // empty record in the place of one whose members have all ended, or a claim.
 type Standing struct {
-	Name  string // of the bundle; of a claim, the task that it is for; "" if nothing stands
-	Claim bool
+	Name string // "" if nothing stands
 }
 
 // Fate is what became of a bundle that the store has refused.
@@ -24,7 +33,7 @@ func (s Standing) FateOf(bundle string) Fate {
 	switch {
 	case s.Name == "":
 		return FateUnknown
-	case s.Name == bundle && !s.Claim:
+	case s.Name == bundle:
 		return FateStored
 	}
 	return FateShutOut
