@@ -2,9 +2,12 @@ package assign_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
 // leavers are callers who submit until a link is cut. Every other one leaves three seconds later.
@@ -136,18 +140,41 @@ func TestSubmittedAgainBesideALateBundle(t *testing.T) {
 }
 
 // TestSubmittedAgainWithoutThePermission: a client that may write no bundles cannot keep them out
-// either. It submits under an id of a client's making all the same.
+// either. It submits under ids of a client's making all the same, and is denied once.
 func TestSubmittedAgainWithoutThePermission(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		x := recordSubmissions(t, s, natstest.Connect(t, s, nats.UserInfo("root", "p")))
-		id := strings.Repeat("x", 22) + ".1.0"
-		for _, there := range []bool{false, true} {
-			p, err := assign.Submit(t.Context(), New(t, s), double, 1, assign.WithID(id))
-			if err != nil || p.Existing() != there {
-				t.Errorf("%+v, %v; there: %t", p, err, there)
+		var denied atomic.Int32
+		nc := natstest.Connect(t, s, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				denied.Add(1)
 			}
+		}))
+		c, err := assign.NewClient(nc, assign.ClientConfig{Namespace: testNS})
+		if err != nil {
+			t.Fatal(err)
 		}
-		x.check(t, []string{id})
+		t.Cleanup(c.Close)
+		var ids []string
+		for i := range 100 { // two of each block
+			ids = append(ids, bundles.ID(fmt.Sprint(strings.Repeat("x", 22), ".", i/2), i%2))
+		}
+		for _, there := range []bool{false, true} {
+			var all sync.WaitGroup
+			for _, id := range ids {
+				all.Go(func() {
+					p, err := assign.Submit(t.Context(), c, double, 1, assign.WithID(id))
+					if err != nil || p.Existing() != there {
+						t.Errorf("%+v, %v; there: %t", p, err, there)
+					}
+				})
+			}
+			all.Wait()
+		}
+		x.check(t, ids)
+		if n := denied.Load(); n != 1 {
+			t.Errorf("%d writes were denied", n)
+		}
 	}, denying([]string{bundled + ">"}, nil))
 }
 

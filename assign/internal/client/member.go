@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
@@ -115,6 +117,33 @@ func (c *Client) nextRecord(ctx context.Context, l *line, filter string, from ui
 	return e, err
 }
 
+// shutOuts is whether this client may shut bundles out by claims. Until that is known, one claim
+// goes at a time: of several that are denied at once the connection tells only the last.
+type shutOuts struct {
+	known  atomic.Bool
+	denied atomic.Bool
+	first  chan struct{} // size 1: the token of the caller that finds it out
+}
+
+// enter waits until it is known, or until the caller is the one to find it out. It fails only with
+// ctx.
+func (x *shutOuts) enter(ctx context.Context) (leave func(), err error) {
+	leave = func() {}
+	if x.known.Load() {
+		return leave, nil
+	}
+	select {
+	case x.first <- struct{}{}:
+	case <-ctx.Done():
+		return leave, ctx.Err()
+	}
+	if x.known.Load() {
+		<-x.first
+		return leave, nil
+	}
+	return func() { <-x.first }, nil
+}
+
 // claimed sees to it that a task that is in no bundle will never be in one. first is what stood
 // first among the bundles of its block when it was looked for.
 //
@@ -125,14 +154,29 @@ func (c *Client) nextRecord(ctx context.Context, l *line, filter string, from ui
 // already.
 //
 // It is over with an error that trying again does not cure, and with nil if the task may go alone.
-// A client that may write no bundles cannot claim either, and does without.
+// A client that may write no bundles cannot claim either, and does without once it knows that.
 func (c *Client) claimed(ctx context.Context, l *line, id string, first bundles.Standing) (over bool, err error) {
 	if _, _, ok := bundles.Split(id); !ok || !first.Open() {
 		return true, nil
 	}
+	leave, err := l.shutOuts.enter(ctx)
+	if err != nil {
+		return true, err
+	}
+	defer leave()
+	if l.shutOuts.denied.Load() {
+		return true, nil
+	}
 	r, err := c.write(ctx, l, record.Claim(id))
+	denied := stream.Judge(err) == stream.Denied
+	if denied {
+		l.shutOuts.denied.Store(true)
+	}
+	if denied || r.Outcome != natskv.Unknown || errors.Is(err, taskerr.ErrStreamFull) {
+		l.shutOuts.known.Store(true)
+	}
 	switch {
-	case r.Outcome == natskv.Won, stream.Judge(err) == stream.Denied:
+	case denied, r.Outcome == natskv.Won:
 		return true, nil
 	case err != nil:
 		return true, err
