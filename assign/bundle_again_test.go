@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -176,6 +177,40 @@ func TestSubmittedAgainWithoutThePermission(t *testing.T) {
 			t.Errorf("%d writes were denied", n)
 		}
 	}, denying([]string{bundled + ">"}, nil))
+}
+
+// TestSubmittedAgainInAFullStream: a task that is there takes no room, and no claim. Where bundles
+// are never stored, a task takes no room but its own.
+func TestSubmittedAgainInAFullStream(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		before := New(t, s)
+		p, err := assign.Submit(t.Context(), before, double, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := func(records int64) {
+			limit(t, s, func(cfg *jetstream.StreamConfig) { cfg.MaxMsgs = records })
+		}
+		bound(1)
+		since := New(t, s)
+		for _, c := range []*assign.Client{before, since, New(t, s)} {
+			if again, err := assign.Submit(t.Context(), c, double, 1, assign.WithID(p.ID())); err != nil || !again.Existing() {
+				t.Errorf("%+v, %v", again, err)
+			}
+		}
+		other := strings.Repeat("x", 22) + ".1.0"
+		_, err = assign.Submit(t.Context(), since, double, 1, assign.WithID(other))
+		if !errors.Is(err, assign.ErrStreamFull) {
+			t.Error(err)
+		}
+		bound(2)
+		if _, err := assign.Submit(t.Context(), since, double, 1, assign.WithID(other)); err != nil {
+			t.Error(err)
+		}
+		if all := records(t, natstest.Connect(t, s), "b.>"); len(all) > 0 {
+			t.Errorf("claims: %v", all)
+		}
+	})
 }
 
 // TestLargerSubmissionsGoInBundles: what waits at a time has not room in one bundle, and a block

@@ -154,9 +154,10 @@ func (x *shutOuts) enter(ctx context.Context) (leave func(), err error) {
 // already.
 //
 // It is over with an error that trying again does not cure, and with nil if the task may go alone.
-// A client that may write no bundles cannot claim either, and does without once it knows that.
+// A client that may write no bundles cannot claim either, and does without once it knows that. In a
+// stream with a bound there are no bundles.
 func (c *Client) claimed(ctx context.Context, l *line, id string, first bundles.Standing) (over bool, err error) {
-	if _, _, ok := bundles.Split(id); !ok || !first.Open() {
+	if _, _, ok := bundles.Split(id); !ok || !first.Open() || l.stream.Bounded() {
 		return true, nil
 	}
 	leave, err := l.shutOuts.enter(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/natskv"
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
 // submitWithin bounds one attempt to store a submission.
@@ -80,17 +81,22 @@ func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Writ
 	}
 }
 
-// joined returns the id of a task that is to be submitted, if it is an open member of a bundle: it
-// was submitted before, and nothing may be written at its place. Otherwise it sees to it that the
-// task will never be such a member: see claimed. Only ids that look like those of a client's making
-// are looked for. A task that was deleted must not be found, so nothing is remembered.
+// joined returns the id of a task that is to be submitted, if it was submitted before: it stands
+// alone, or is an open member of a bundle, and nothing may be written at its place. Otherwise it
+// sees to it that the task will never be such a member: see claimed. Only ids that look like those
+// of a client's making are looked for. A task that was deleted must not be found, so nothing is
+// remembered.
 func (c *Client) joined(ctx context.Context, l *line, id, kind string) (at string, err error) {
 	if client, _, _ := strings.Cut(id, "."); len(client) != len(c.prefix) {
 		return "", nil
 	}
 	for pace := newPace(); ; {
 		l.seen.forget(id)
-		e, first, err := c.member(ctx, l, id)
+		first := bundles.Standing{}
+		e, err := c.look(ctx, l, record.QueueKey+id)
+		if err == nil && (e.Revision == 0 || e.Marker) {
+			e, first, err = c.member(ctx, l, id)
+		}
 		switch {
 		case err == nil && e.Revision > 0:
 			return id, sameKind(id, kind, kindOf(&e))
