@@ -75,8 +75,9 @@ func (c *Client) roomOfBundles() int {
 //
 // A submission that was in a bundle must not go alone while the bundle may be stored, now or later:
 // its task would be stored twice. So a bundle of which nothing is known is sent again as it is. It
-// is stored in the end, or one of its faults lasts, or all its callers have left. If it is refused,
-// an earlier attempt has stored it, or it is shut out for good: see refusedBundle.
+// is stored in the end, or one of its faults lasts, or all its callers have left. If its only
+// attempt is refused, it is shut out for good. If a later one is, an earlier attempt may also have
+// stored it: see refusedBundle.
 type bundle struct {
 	op    natskv.Write
 	list  []*arrival                  // by their indexes
@@ -150,8 +151,8 @@ func (in *intake) sendBundle(b *bundle) {
 }
 
 // bundleAnswered handles the answer to a bundle. Its submissions go alone only if the only attempt
-// was not taken, and will not be. Then the server takes no bundles: it denies them, or they are too
-// large.
+// was not taken, and will not be. Then the bundle is shut out, or the server takes no bundles: it
+// denies them, or they are too large.
 func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 	in.mu.Lock()
 	now, once, verdict := in.now(), b.pace == nil, stream.Judge(r.Err)
@@ -162,6 +163,9 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 	switch {
 	case r.Outcome == natskv.Won:
 		over = b.list
+	case r.Outcome == natskv.Refused && once:
+		alone = b.list
+		in.leave(now, alone)
 	case r.Outcome == natskv.Refused:
 		over, r = b.list, natskv.Result{Err: &refusedBundle{b.op.Key[len(record.BundleKey):], r.Err}}
 	case once && (verdict == stream.Never || verdict == stream.Denied):

@@ -244,15 +244,27 @@ func (s *shelf) again(block string, index int) {
 	}
 }
 
-// late sends a bundle of the first tasks of a block, and returns what its callers hear.
-func (s *shelf) late(block string, members int) natskv.Result {
+// first sends a bundle of the first tasks of a block, and returns what its callers hear.
+func (s *shelf) first(block string, members int) <-chan natskv.Result {
+	return s.send(block, members, false)
+}
+
+// late is first for a bundle of which an attempt before was not answered. It returns what one of
+// the callers hears.
+func (s *shelf) late(block string, members int) natskv.Result { return <-s.send(block, members, true) }
+
+func (s *shelf) send(block string, members int, again bool) <-chan natskv.Result {
 	list := arrivals(block, members, 1)
 	answers := make(chan natskv.Result, members)
 	for _, a := range list {
 		a.done = func(r natskv.Result) { answers <- r }
 	}
-	s.line.intake.sendBundle(newBundle(waiting(payload, list).bundle(members)))
-	return <-answers
+	b := newBundle(waiting(payload, list).bundle(members))
+	if again {
+		b.pace, b.until = newPace(), s.line.intake.now().Add(record.BundleRetention)
+	}
+	s.line.intake.sendBundle(b)
+	return answers
 }
 
 // claim reads the claim of a block.
@@ -291,6 +303,29 @@ func TestALateBundleIsShutOut(t *testing.T) {
 		s.again(block, 5)
 		if e, err := s.claim(block); err != nil || e.Revision > 0 {
 			t.Errorf("a claim beside a bundle: %+v, %v", e, err)
+		}
+	})
+}
+
+// TestABundleThatIsRefusedAtFirst is not stored: no earlier attempt can be. Its submissions go
+// alone at once, and nothing is read for that.
+func TestABundleThatIsRefusedAtFirst(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		s.again(block, 3)
+		answers, outcomes := s.first(block, 5), map[natskv.Outcome]int{}
+		for range 5 {
+			r := <-answers
+			outcomes[r.Outcome]++
+		}
+		if outcomes[natskv.Won] != 4 || outcomes[natskv.Refused] != 1 {
+			t.Errorf("%v; want 4 that are stored, and one that is there", outcomes)
+		}
+		for i := range 5 {
+			if e, err := s.look(t.Context(), s.line, record.QueueKey+bundles.ID(block, i)); err != nil || e.Revision == 0 {
+				t.Errorf("%d: %+v, %v", i, e, err)
+			}
 		}
 	})
 }
