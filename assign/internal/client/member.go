@@ -186,8 +186,8 @@ func (c *Client) claimed(ctx context.Context, l *line, id string, first bundles.
 }
 
 // refusedBundle says that the server has refused a bundle of which nothing was known, so no attempt
-// is stored from now on.
-// Either an earlier one is, or something else stands among the bundles of its block.
+// is stored from now on. Either an earlier one is, or something else stands among the bundles of
+// its block.
 type refusedBundle struct {
 	name string
 	err  error
