@@ -2,10 +2,15 @@ package assign_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
@@ -60,6 +65,7 @@ func TestAHandlerThatDoesNotReturnHoldsNobodyBack(t *testing.T) {
 		time.Sleep(2 * testTTL)
 		w.link.Heal()
 		time.Sleep(time.Minute)
+		saysBeside(t, a.nc, "w")
 		for range 10 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if out, err := submit(double).Wait(ctx); err != nil || out != 42 {
@@ -77,5 +83,20 @@ func TestAHandlerThatDoesNotReturnHoldsNobodyBack(t *testing.T) {
 		if out, err := x.Wait(ctx); err != nil || out != 7 {
 			t.Errorf("what must run alone ends with %d, %v", out, err)
 		}
+	})
+}
+
+// saysBeside wants a member to say that handlers of an earlier session run there.
+func saysBeside(t *testing.T, nc *nats.Conn, instance string) {
+	t.Helper()
+	o, err := election.Observe(t.Context(), nc, "roles", election.WithWorkers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	natstest.Eventually(t, "it says so", time.Minute, func() (bool, string) {
+		all := o.Members()
+		i := slices.IndexFunc(all, func(m election.MemberInfo) bool { return m.Instance == instance })
+		return i >= 0 && all[i].Assign[testNS].Beside, fmt.Sprintf("%+v", all)
 	})
 }

@@ -35,7 +35,7 @@ func init() {
 	bridge.Offer = func(session any, namespace string, slots int, kinds []string, labels map[string]string,
 		build string,
 	) error {
-		w := record.Workplace{Slots: slots, Kinds: kinds, Labels: labels, Build: build, Alone: true}
+		w := record.Workplace{Slots: slots, Kinds: kinds, Labels: labels, Build: build, Alone: true, Beside: true}
 		return session.(*Session).reserve(namespace, w)
 	}
 	bridge.Number = func(session any) uint64 { return session.(*Session).sessionNumber() }

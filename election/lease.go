@@ -201,7 +201,7 @@ func (h lease) offer(namespace string, w *Workplace) (
 		again = h.s.withdrawn[namespace]
 		all[namespace] = record.Workplace{
 			Slots: w.Slots, Kinds: slices.Clone(w.Kinds), Labels: maps.Clone(w.Labels), Build: w.Build,
-			Alone: w.Alone,
+			Alone: w.Alone, Beside: w.Beside,
 		}
 	}
 	h.s.workplaces = all

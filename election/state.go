@@ -168,6 +168,8 @@ type Workplace struct {
 	// Alone says that it takes a task that must run alone only when nothing else runs there. Workers
 	// of earlier versions do not say so.
 	Alone bool `json:"alone,omitempty"`
+	// Beside says that handlers of an earlier session of the process ran there when this one came.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // MemberInfo is a member, as its records in the bucket show it, with a session that is not known to

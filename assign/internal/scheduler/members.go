@@ -88,7 +88,7 @@ func (m *members) apply() {
 		list = append(list, tasks.Member{
 			Instance: x.Instance, Session: x.Session, Described: x.Described, Works: works, Draining: x.Draining,
 			Slots: place.Slots, Kinds: place.Kinds, Labels: place.Labels, Build: place.Build, Own: x.Session == own,
-			Shares: shares(place.Labels), Alone: place.Alone,
+			Shares: shares(place.Labels), Alone: place.Alone, Beside: place.Beside,
 		})
 	}
 	m.step(tasks.Members{List: list})

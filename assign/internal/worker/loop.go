@@ -186,6 +186,7 @@ func (s *worker) describe() {
 	s.declarations.take(s.handlers.declarations(), s.h.Instance())
 	err := s.h.Describe(ctx, s.cfg.Namespace, &election.Workplace{
 		Slots: s.cfg.Slots, Kinds: kinds, Labels: s.cfg.Labels, Build: build, Alone: true,
+		Beside: len(s.handlers.blockedTasks()) > 0,
 	})
 	s.offered = err == nil
 	s.verifier.open = s.verifier.open || s.offered

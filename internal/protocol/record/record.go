@@ -81,8 +81,9 @@ type Workplace struct {
 	Slots  int               `json:"slots"`
 	Kinds  []string          `json:"kinds,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
-	Build  string            `json:"build,omitempty"` // of what decodes the inputs
-	Alone  bool              `json:"alone,omitempty"` // it takes what must run alone when nothing else runs there
+	Build  string            `json:"build,omitempty"`  // of what decodes the inputs
+	Alone  bool              `json:"alone,omitempty"`  // it takes what must run alone when nothing else runs there
+	Beside bool              `json:"beside,omitempty"` // handlers of an earlier session ran there when it came
 }
 
 // Member is the record at c.member.<instance>, rewritten only when something in it changes.

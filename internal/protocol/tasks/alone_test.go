@@ -152,3 +152,22 @@ func TestWhereAHandlerDoesNotReturn(t *testing.T) {
 		t.Errorf("%v and then %v", first, next)
 	}
 }
+
+// TestANewSessionBesideHandlersOfAnEarlierOne: its process may die of one of these before it has
+// answered what it is sent. So a task that it was sent to run alone does not end for that.
+func TestANewSessionBesideHandlersOfAnEarlierOne(t *testing.T) {
+	for _, beside := range []bool{false, true} {
+		b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+		b.submit("x", Policy{CrashBudget: 2}, nil)
+		b.accept(b.pass(0))
+		b.pass(3 * time.Second)
+		b.storeAll(b.step(Dead{Session: 200}))
+		m := idle(300, 8)
+		m.Beside = beside
+		b.s.Step(b.now, Members{List: []Member{m}}, nil)
+		expect(t, "there is nobody else", handedOut(b.pass(0)), "x@w300")
+		if _, dead := find[WriteOutcome](b.step(Dead{Session: 300})); dead == beside {
+			t.Errorf("beside others: %t, dead %t", beside, dead)
+		}
+	}
+}

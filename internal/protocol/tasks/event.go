@@ -313,6 +313,8 @@ type Member struct {
 	Shares []string
 	// Alone says that it heeds Assignment.Alone. A worker of an earlier version does not read that.
 	Alone bool
+	// Beside says that handlers of an earlier session of the process ran there when it came.
+	Beside bool
 }
 
 // Verdict is a worker's answer to one assignment.

@@ -114,7 +114,7 @@ func (e Members) apply(s *Scheduler) {
 		}
 		w.foreign, w.own = m.Described && !m.Works, m.Own
 		works := m.Described && m.Works
-		w.shares, w.heeds = m.Shares, m.Alone
+		w.shares, w.heeds, w.unsure = m.Shares, m.Alone, w.unsure || m.Beside
 		w.draining = w.draining || m.Draining // for good: the session is being closed
 		build := cmp.Or(m.Build, "of "+m.Instance)
 		if works != w.works || w.build != build || w.slots != m.Slots || !slices.Equal(w.kinds, m.Kinds) ||

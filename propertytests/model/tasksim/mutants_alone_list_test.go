@@ -51,4 +51,7 @@ var isolating = []mutants.Mutant{
 	{Name: "a worker that takes what must run alone has refused it before", Edits: []mutants.Edit{
 		{"r.worker.shunned, r.worker.emptied = 0, 0", "r.worker.emptied = 0"},
 	}},
+	{Name: "a session says nothing of handlers of an earlier one", Edits: []mutants.Edit{
+		{"w.unsure || m.Beside", "w.unsure"},
+	}},
 }
