@@ -30,16 +30,39 @@ func kept(ctx context.Context, file string) bool {
 	return err == nil && keeps(old, string(now))
 }
 
-// keeps reports whether all declarations of what go doc has shown are among those of now.
+// keeps reports whether all declarations of what go doc has shown are among those of now. A struct
+// may have more fields: go vet refuses literals without their names.
 func keeps(before, now string) bool {
-	all := declarations(now)
+	all, structs := declarations(now), map[string][]string{}
+	for d := range all {
+		if head, fields, is := strings.Cut(d, " struct {\n"); is {
+			structs[head] = strings.Split(fields, "\n")
+		}
+	}
 	for d := range declarations(before) {
-		if !all[d] {
+		head, fields, is := strings.Cut(d, " struct {\n")
+		if !all[d] && !(is && grown(strings.Split(fields, "\n"), structs[head])) {
 			return false
 		}
 	}
 	return true
 }
+
+// grown reports whether some fields are all there, in their order, with none beside them whose type
+// makes the struct one that == does not compare.
+func grown(before, now []string) bool {
+	for _, field := range now {
+		if len(before) > 0 && field == before[0] {
+			before = before[1:]
+		} else if incomparable.MatchString(field) {
+			return false
+		}
+	}
+	return len(before) == 0
+}
+
+// incomparable are types of fields, but for those that have a name.
+var incomparable = regexp.MustCompile(`\[\]|map\[|func\(`)
 
 // declarations are those that go doc -all shows: each begins a line, and its other lines begin with
 // a tab. Comments are left out, and the documentation of the package, which comes first.

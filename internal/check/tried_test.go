@@ -122,7 +122,10 @@ func (t T) M(a int) error
 		{"	B = 2\n", "", false},
 		{"B = 2", "B = 3", false},
 		{"	F int\n", "	F int64\n", false},
-		{"	F int\n", "	F int\n	G int\n", false}, // a literal without names does not compile any more
+		{"	F int\n", "	F int\n	G bool\n", true}, // go vet wants names in a literal
+		{"	F int\n", "	E bool\n	F int\n", true},
+		{"	F int\n", "	F int\n	G []int\n", false}, // == does not compile any more
+		{"	F int\n", "	G int\n", false},
 		{"func (t T) M(a int) error\n", "func (t T) M(a, b int) error\n", false},
 		{"func (t T) M(a int) error\n    M is a method.\n", "", false},
 	} {
