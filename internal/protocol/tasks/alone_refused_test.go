@@ -154,6 +154,21 @@ func TestAWorkerIsEmptiedInVainForAPartOfItsTime(t *testing.T) {
 	}
 }
 
+// TestAWorkerThatRunsNothingIsAskedSoon: it was given nothing for an hour, in vain. That only keeps
+// it from being emptied again for long. When it runs nothing by itself, it is asked within a
+// minute.
+func TestAWorkerThatRunsNothingIsAskedSoon(t *testing.T) {
+	f := besideASuspect(t, 1, 4)
+	f.lasts, f.returns = func(int) time.Duration { return time.Hour }, f.now.Add(70*time.Minute)
+	f.runs(2*time.Hour, 3*time.Hour, 100*time.Millisecond)
+	if f.ended != 1 || f.refused < 2 {
+		t.Fatalf("%d tasks have ended, and %d refusals", f.ended, f.refused)
+	}
+	if f.alone == 0 || f.alone.Sub(f.returns) > longestShun+time.Second {
+		t.Errorf("it goes at %v, and the handler returns at %v", f.alone, f.returns)
+	}
+}
+
 // TestAWorkerThatIsNotEmptiedAnyMore: it was given nothing for a while, the task that must run
 // alone went elsewhere, and others go there again. That while says nothing of a later refusal.
 func TestAWorkerThatIsNotEmptiedAnyMore(t *testing.T) {

@@ -42,6 +42,7 @@ type worker struct {
 	shuns    Instant // it has refused such a task: it is asked for none until then
 	shunned  int     // refusals of these in a row
 	emptied  Instant // since when it is given nothing so that one of these finds it empty, 0: it is not
+	spared   Instant // it was emptied in vain: it is not emptied again until then
 
 	open        []handed // what is in its frame
 	missing     int      // those of them that it has not answered
@@ -366,14 +367,13 @@ func (w *worker) due(s *Scheduler) Instant {
 	if w.unreachable {
 		next = min(next, s.reach.Due(w.instance, w.session))
 	}
-	if s.count[waiting] > 0 && w.paused > s.now {
-		next = min(next, w.paused)
+	if s.count[waiting] == 0 {
+		return next
 	}
-	if s.count[waiting] > 0 && w.trial > s.now {
-		next = min(next, w.trial)
-	}
-	if s.count[waiting] > 0 && w.shuns > s.now {
-		next = min(next, w.shuns)
+	for _, until := range [...]Instant{w.paused, w.trial, w.shuns, w.spared} {
+		if until > s.now {
+			next = min(next, until)
+		}
 	}
 	return next
 }

@@ -221,7 +221,7 @@ func (s *Scheduler) vacateFor(p *pool, weight int) {
 		if len(w.held) == 0 { // it is only busy with an answer
 			return
 		}
-		if least == nil || len(w.held) < len(least.held) {
+		if w.spared <= s.now && (least == nil || len(w.held) < len(least.held)) {
 			least = w
 		}
 	}
@@ -234,8 +234,9 @@ func (s *Scheduler) vacateFor(p *pool, weight int) {
 }
 
 // A worker that refuses what must run alone is asked again after a second, and ever later, up to a
-// minute. It is not asked before it was used for eightfold the time that it was kept empty in vain:
-// handlers that never return take a ninth of it at most from other tasks.
+// minute, if it runs nothing then. It is not emptied for that before it was used for eightfold the
+// time that it was emptied in vain: handlers that never return take a ninth of it at most from
+// other tasks.
 const (
 	firstShun, longestShun = time.Second, time.Minute
 	usedBetween            = 8
@@ -244,10 +245,10 @@ const (
 // shun keeps a worker from being asked soon again to take what must run alone: a handler runs there
 // that was told to stop. Others go there meanwhile.
 func (w *worker) shun(now Instant) {
-	wait := min(firstShun<<min(w.shunned, 8), longestShun)
+	w.shuns = now.Add(min(firstShun<<min(w.shunned, 8), longestShun))
 	if w.emptied > 0 {
-		wait = max(wait, usedBetween*now.Sub(w.emptied))
+		w.spared = now.Add(usedBetween * now.Sub(w.emptied))
 	}
-	w.unsure, w.shuns, w.emptied = true, now.Add(wait), 0
+	w.unsure, w.emptied = true, 0
 	w.shunned++
 }

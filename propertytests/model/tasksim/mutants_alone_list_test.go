@@ -34,13 +34,16 @@ var isolating = []mutants.Mutant{
 		{"a.Verdict == Busy && t.run.alone", "a.Verdict == Accepted && t.run.alone"},
 	}},
 	{Name: "a worker that has refused what must run alone is asked again at once", Edits: []mutants.Edit{
-		{"w.shuns, w.emptied = true, now.Add(wait), 0", "w.shuns, w.emptied = true, now, 0"},
+		{"w.shuns = now.Add(min(firstShun<<min(w.shunned, 8), longestShun))", "w.shuns = now"},
 	}},
 	{Name: "a worker that refuses what must run alone is asked as often as ever", Edits: []mutants.Edit{
 		{"min(firstShun<<min(w.shunned, 8), longestShun)", "firstShun"},
 	}},
 	{Name: "a worker is emptied in vain again and again", Edits: []mutants.Edit{
-		{"usedBetween*now.Sub(w.emptied)", "now.Sub(now)"},
+		{"now.Add(usedBetween * now.Sub(w.emptied))", "now"},
+	}},
+	{Name: "a worker that was emptied in vain is not asked either", Edits: []mutants.Edit{
+		{"\tw.unsure, w.emptied = true, 0\n", "\tw.shuns = max(w.shuns, w.spared)\n\tw.unsure, w.emptied = true, 0\n"},
 	}},
 	{Name: "a worker that would refuse is emptied", Edits: []mutants.Edit{
 		{"w.reserved == s.round || w.shuns > s.now ||", "w.reserved == s.round ||"},
