@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	},
 	"internal/protocol/tasks/ahead":       {"internal/protocol/record"},
 	"internal/protocol/tasks/gaps":        {},
-	"internal/protocol/tasks/bundles":     {},
+	"internal/protocol/tasks/bundles":     {"internal/protocol/record"},
 	"internal/protocol/tasks/gather":      {"internal/protocol/record"},
 	"internal/protocol/tasks/groups":      {},
 	"internal/protocol/tasks/queue":       {"internal/protocol/record"},
@@ -105,7 +105,8 @@ var allowed = map[string][]string{
 	"assign/internal/client": {
 		"assign/internal/control", "assign/internal/record", "assign/internal/sealed", "assign/internal/stream",
 		"assign/internal/taskerr",
-		"internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record", "internal/protocol/tasks",
+		"internal/clock", "internal/natsconn", "internal/natskv", "internal/naming", "internal/protocol/record",
+		"internal/protocol/tasks",
 		"internal/protocol/tasks/bundles", "internal/protocol/tasks/gather", "internal/protocol/tasks/groups",
 		"internal/protocol/tasks/unique",
 	},

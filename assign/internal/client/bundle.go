@@ -13,8 +13,8 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natskv"
-	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 )
 
@@ -81,8 +81,8 @@ func (c *Client) roomOfBundles() int {
 type bundle struct {
 	op    natskv.Write
 	list  []*arrival                  // by their indexes
+	until clock.Instant               // it is sent again until then: later it may have been there, and be gone
 	pace  *backoff.ExponentialBackOff // nil until nothing is known of an attempt
-	until protocolrecord.Instant      // it is sent again until then: later it may have been there, and be gone
 	timer *time.Timer                 // sends it again
 }
 
@@ -147,6 +147,9 @@ func newBundle(list []*arrival) *bundle {
 }
 
 func (in *intake) sendBundle(b *bundle) {
+	if b.until == 0 {
+		b.until = in.clock.Holder().Add(record.BundleRetention / 2)
+	}
 	in.writer.Submit(b.op, submitWithin, func(r natskv.Result) { in.bundleAnswered(b, r) })
 }
 
@@ -177,10 +180,8 @@ func (in *intake) bundleAnswered(b *bundle, r natskv.Result) {
 		over = b.list
 	case lasting(&r) != nil: // of this attempt: nothing is known of the first one
 		over, r = b.list, natskv.Result{Err: fmt.Errorf("%w: %w", errPerhapsStored, r.Err)}
-	case !once && now >= b.until:
-		over, r = b.list, natskv.Result{Err: errors.Join(errNoAnswer, r.Err)}
 	default:
-		in.later(now, b)
+		in.later(b, r.Err)
 	}
 	in.mu.Unlock()
 	for _, a := range over {
@@ -200,10 +201,11 @@ var errNoAnswer = fmt.Errorf("nothing has answered for %v, and the task may be s
 var errPerhapsStored = errors.New(
 	"an earlier attempt was not answered, and the task may be stored: look for it by its id")
 
-// later has a bundle sent again after a while.
-func (in *intake) later(now protocolrecord.Instant, b *bundle) {
+// later has a bundle of which nothing is known sent again after a while, if anybody waits for it
+// then. The time asleep counts: the claims that keep it out have gone then.
+func (in *intake) later(b *bundle, fault error) {
 	if b.pace == nil {
-		b.pace, b.until = newPace(), now.Add(record.BundleRetention/2)
+		b.pace = newPace()
 	}
 	in.again[b] = struct{}{}
 	b.timer = time.AfterFunc(b.pace.NextBackOff(), func() {
@@ -211,8 +213,14 @@ func (in *intake) later(now protocolrecord.Instant, b *bundle) {
 		_, waits := in.again[b]
 		delete(in.again, b)
 		in.mu.Unlock()
-		if waits && slices.ContainsFunc(b.list, func(a *arrival) bool { return a.ctx.Err() == nil }) {
+		switch {
+		case !waits || !slices.ContainsFunc(b.list, func(a *arrival) bool { return a.ctx.Err() == nil }):
+		case in.clock.Holder() < b.until:
 			in.sendBundle(b)
+		default:
+			for _, a := range b.list {
+				a.done(natskv.Result{Err: errors.Join(errNoAnswer, fault)})
+			}
 		}
 	})
 }

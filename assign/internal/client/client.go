@@ -56,7 +56,7 @@ type line struct {
 	seen  sightings
 	wg    sync.WaitGroup
 
-	shutOuts shutOuts
+	shutOuts *shutOuts
 }
 
 // Around is what goes around the submissions of a client; nil for nothing.
@@ -120,7 +120,7 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 		return nil, c.offline(err)
 	}
 	c.sub = record.TalkOf(c.cfg.Namespace, opened.Identity().ID)
-	l := &line{stream: opened, shutOuts: shutOuts{first: make(chan struct{}, 1)}}
+	l := &line{stream: opened, shutOuts: newShutOuts()}
 	l.seen.bundles = bundles.NewSeen[*standing](keepSeen, mostSeen)
 	leave, err := c.listen(c.prefix, c.prefix+".>")
 	if err != nil {

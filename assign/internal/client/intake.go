@@ -9,6 +9,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/stream"
+	"github.com/rolemanager/rolemanager/internal/clock"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	protocolrecord "github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
@@ -26,6 +27,7 @@ type intake struct {
 	most   *atomic.Int64 // max_payload of the server
 	ids    *ids
 	began  time.Time
+	clock  clock.Clock // counts the time asleep
 
 	mu    sync.Mutex // never held across a call of the writer, or a done
 	rule  gather.Gatherer
@@ -59,7 +61,7 @@ type arrival struct {
 
 func newIntake(w *natskv.Writer, most *atomic.Int64, x *ids) *intake {
 	in := &intake{
-		writer: w, most: most, ids: x, began: time.Now(), again: map[*bundle]struct{}{},
+		writer: w, most: most, ids: x, began: time.Now(), clock: clock.System(), again: map[*bundle]struct{}{},
 		past: map[string]struct{}{},
 	}
 	in.timer = time.AfterFunc(time.Hour, in.turn)

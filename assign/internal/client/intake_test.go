@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -261,7 +262,7 @@ func (s *shelf) send(block string, members int, again bool) <-chan natskv.Result
 	}
 	b := newBundle(waiting(payload, list).bundle(members))
 	if again {
-		b.pace, b.until = newPace(), s.line.intake.now().Add(record.BundleRetention)
+		b.pace = newPace()
 	}
 	s.line.intake.sendBundle(b)
 	return answers
@@ -301,8 +302,61 @@ func TestALateBundleIsShutOut(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		s.again(block, 5)
-		if e, err := s.claim(block); err != nil || e.Revision > 0 {
-			t.Errorf("a claim beside a bundle: %+v, %v", e, err)
+		if e, err := s.claim(block); err != nil || !record.IsClaim(&e) {
+			t.Errorf("another bundle of the block may come when this one has gone: %+v, %v", e, err)
+		}
+	})
+}
+
+// TestAClaimThatMayGo is stored again: a bundle that is sent for half an hour would come when it
+// has gone. That of another client is, since nobody knows how long it stands, and so is an own one
+// after a while.
+func TestAClaimThatMayGo(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		others, err := s.write(t.Context(), s.line, record.Claim(bundles.ID(block, 0), 0))
+		if err != nil || others.Outcome != natskv.Won {
+			t.Fatalf("%+v, %v", others, err)
+		}
+		time.Sleep(record.BundleRetention - time.Second)
+		last := others.Revision
+		for i, wait := range []time.Duration{0, time.Minute, record.BundleRetention / relied, time.Minute} {
+			time.Sleep(wait)
+			s.again(block, i)
+			e, err := s.claim(block)
+			if err != nil || !record.IsClaim(&e) || time.Until(e.KeptUntil()) < record.BundleRetention/2 {
+				t.Errorf("%d: the claim stands until %v: %+v, %v", i, e.KeptUntil(), e, err)
+			}
+			if renewed := wait != time.Minute; renewed != (e.Revision > last) {
+				t.Errorf("%d: it was stored again: %t, want %t", i, e.Revision > last, renewed)
+			}
+			last = e.Revision
+		}
+	})
+}
+
+// TestABundleThatIsRefusedByAClaimThatMayGo: the claim is stored again before its submissions go
+// alone. An attempt of which nothing is known comes too late then.
+func TestABundleThatIsRefusedByAClaimThatMayGo(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		r, err := s.write(t.Context(), s.line, record.Claim(bundles.ID(block, 9), 0))
+		if err != nil || r.Outcome != natskv.Won {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		time.Sleep(record.BundleRetention - time.Second)
+		refused := (*refusedBundle)(nil)
+		if r := s.late(block, 5); !errors.As(r.Err, &refused) {
+			t.Fatalf("%+v", r)
+		}
+		if there, err := s.stored(t.Context(), s.line, refused); there || err != nil {
+			t.Errorf("it is there: %t, %v", there, err)
+		}
+		time.Sleep(time.Minute)
+		if r := s.late(block, 5); !errors.As(r.Err, &refused) {
+			t.Errorf("it is stored, and its submissions went alone: %+v", r)
 		}
 	})
 }
@@ -352,7 +406,7 @@ func TestAClaimAtThePlaceOfABundle(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
 		s := newShelf(t, srv)
 		block := s.prefix + ".7"
-		op := record.Claim(bundles.ID(block, 0))
+		op := record.Claim(bundles.ID(block, 0), 0)
 		op.Key = record.BundleKey + bundles.ID(block, 0)
 		if r, err := s.write(t.Context(), s.line, op); r.Outcome != natskv.Won {
 			t.Fatalf("%+v, %v", r, err)

@@ -60,16 +60,13 @@ type standing struct {
 	fault   error // why the members cannot be read
 }
 
-// is tells the rules about the record, which may be nil. A claim is none of a bundle, wherever it
-// stands: some clients wrote it at the place of a task.
-func (b *standing) is() bundles.Standing {
-	switch {
-	case b == nil:
-		return bundles.Standing{}
-	case record.IsClaim(&b.Entry):
-		return bundles.Standing{Name: bundles.ClaimOf(b.name)}
+// is names the record to the rules. A claim is none of a bundle, wherever it stands: some clients
+// wrote it at the place of a task.
+func (b *standing) is() string {
+	if record.IsClaim(&b.Entry) {
+		return bundles.ClaimOf(b.name)
 	}
-	return bundles.Standing{Name: b.name}
+	return b.name
 }
 
 // memberTakes bounds what a decoded member takes beside its text, in bytes.

@@ -27,9 +27,10 @@ var errLags = errors.New("a server that lags has answered")
 //
 // A write whose answer is lost is sent again, under the same condition: that there is no record of
 // the task yet. A refusal then says that there is a record. It is ours, from the attempt whose
-// answer was lost, or that of a task submitted before. No other client has an id that this client
-// made. Any other id names the task that is there, no matter which client has submitted it. That
-// record is read, because the task may be of another kind.
+// answer was lost, or that of a task submitted before. An id that the call has made names nothing
+// but its own submission, also if another client has stored that. Any other id names the task that
+// is there, no matter which client has submitted it. That record is read, because the task may be
+// of another kind.
 func (c *Client) store(ctx context.Context, l *line, kind string, op natskv.Write, own bool) (at string, err error) {
 	var pace *backoff.ExponentialBackOff
 	doubt := false // something is not known of an attempt
@@ -92,17 +93,17 @@ func (c *Client) joined(ctx context.Context, l *line, id, kind string) (at strin
 	}
 	for pace := newPace(); ; {
 		l.seen.forget(id)
-		first := bundles.Standing{}
+		stands := bundles.Standing{}
 		e, err := c.look(ctx, l, record.QueueKey+id)
 		if err == nil && (e.Revision == 0 || e.Marker) {
-			e, first, err = c.member(ctx, l, id)
+			e, stands, err = c.member(ctx, l, id)
 		}
 		switch {
 		case err == nil && e.Revision > 0:
 			return id, sameKind(id, kind, kindOf(&e))
 		case err == nil:
 			var over bool
-			if over, err = c.claimed(ctx, l, id, first); over {
+			if over, err = c.claimed(ctx, l, id, stands); over {
 				return "", err
 			}
 		case natskv.Permanent(err), errors.Is(err, record.ErrRecord):

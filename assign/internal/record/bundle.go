@@ -28,12 +28,13 @@ const (
 const BundleRetention = time.Hour
 
 // Claim is the record that keeps bundles out of the block of a task, at a place that no bundle has.
-// It is a delete marker with a value, and the server leaves no other marker when it goes. It stays
-// as long as an emptied bundle does at least.
-func Claim(task string) natskv.Write {
+// It is stored if nothing has come among the bundles of the block since a revision. It is a delete
+// marker with a value, and the server leaves no other marker when it goes. It stays as long as an
+// emptied bundle does at least.
+func Claim(task string, since uint64) natskv.Write {
 	return natskv.Write{
 		Key: BundleKey + bundles.ClaimOf(task), Value: []byte(`{"v":1}`), Delete: true, TTL: BundleRetention,
-		Guard: &natskv.Guard{Key: BundlesOf(task)},
+		Guard: &natskv.Guard{Key: BundlesOf(task), Revision: since},
 	}
 }
 

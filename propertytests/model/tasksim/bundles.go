@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks"
@@ -48,7 +49,9 @@ func (w *taskWorld) submitBundles() {
 			b.members = append(b.members, s)
 		}
 		w.unsure++
-		w.after(w.upTo(w.Length*9/10), func() {
+		comes := w.upTo(w.Length * 9 / 10)
+		w.claimEarly(&b, comes)
+		w.after(comes, func() {
 			done := false
 			w.tryBundle(&b, &done)
 			if w.Leavers {
@@ -58,8 +61,17 @@ func (w *taskWorld) submitBundles() {
 	}
 }
 
-// tryBundle stores a bundle, and again as it is until it is known to be there.
+// tryBundle stores a bundle, and again as it is until it is known to be there, or for too long.
+// Some clients are cut off from the store meanwhile.
 func (w *taskWorld) tryBundle(b *bundleOf, done *bool) {
+	cut := time.Duration(0)
+	if w.Leavers && w.chance(0.3) {
+		cut = w.now + w.upTo(w.claimsStand()/2)
+	}
+	w.sendBundle(b, cut, w.now+w.claimsStand()/2, done)
+}
+
+func (w *taskWorld) sendBundle(b *bundleOf, cut, until time.Duration, done *bool) {
 	there := func() {
 		if *done {
 			return
@@ -79,19 +91,27 @@ func (w *taskWorld) tryBundle(b *bundleOf, done *bool) {
 	if w.Leavers {
 		on = bundlesOf(b.block)
 	}
-	w.request(func() (record.Outcome, bool) {
-		o, _ := w.store.write(put{subject, *b, on, 0})
-		return o, o == record.Won || !w.Leavers
-	}, func(stored bool) {
-		if stored { // without claims it is there also if it was refused
-			there()
-		} else {
-			w.refused(b, done, there)
-		}
-	})
+	if w.now >= cut {
+		w.request(func() (record.Outcome, bool) {
+			o, _ := w.store.write(put{subject, *b, on, 0})
+			return o, o == record.Won || !w.Leavers
+		}, func(stored bool) {
+			if stored { // without claims it is there also if it was refused
+				there()
+			} else {
+				w.refused(b, done, there)
+			}
+		})
+	}
 	w.after(w.Lease, func() {
-		if !*done {
-			w.tryBundle(b, done)
+		switch {
+		case *done:
+		case w.Leavers && w.now >= until: // its callers are told that their tasks may be stored
+			*done = true
+			w.unsure--
+			w.Silent++
+		default:
+			w.sendBundle(b, cut, until, done)
 		}
 	})
 }
@@ -259,115 +279,4 @@ func (l *lead) deliverBundle(b *bundleOf, r stored, sequence uint64) {
 	for place := range b.members {
 		l.deliverTask(b.id(place), &b.members[place], r, sequence)
 	}
-}
-
-// claimed is a claim, which keeps bundles out of a block.
-type claimed struct{}
-
-// lastOf is the last sequence of a subject, or of those that end in one more word in the place of
-// "*".
-func (s *taskStream) lastOf(filter string) (last uint64) {
-	prefix, several := strings.CutSuffix(filter, "*")
-	if !several {
-		return s.last[filter]
-	}
-	for subject, n := range s.last {
-		if word, of := strings.CutPrefix(subject, prefix); of && !strings.Contains(word, ".") {
-			last = max(last, n)
-		}
-	}
-	return last
-}
-
-// bundlesOf is the subjects of the bundles of a block.
-func bundlesOf(block string) string { return "b." + block + ".*" }
-
-// standing is the record that stands among the bundles of a block.
-func (s *taskStream) standing(block string) bundles.Standing {
-	n := s.lastOf(bundlesOf(block))
-	if n == 0 {
-		return bundles.Standing{}
-	}
-	return bundles.Standing{Name: s.log[n-1].subject[2:]}
-}
-
-// submitAgain has callers of a bundle leave, and submit their tasks again by their ids.
-func (w *taskWorld) submitAgain(b *bundleOf) {
-	for place := range b.indexes {
-		if !w.chance(0.2) {
-			continue
-		}
-		w.unsure++
-		w.after(w.upTo(w.Lease), func() {
-			done := false
-			w.again(b, place, &done)
-		})
-	}
-}
-
-// again submits a member of a bundle again, until it is known to be there.
-func (w *taskWorld) again(b *bundleOf, place int, done *bool) {
-	id, member, first := b.id(place), false, bundles.Standing{}
-	w.request(func() (record.Outcome, bool) {
-		_, _, member = w.store.in(id)
-		first = w.store.standing(b.block)
-		return record.Won, true
-	}, func(bool) {
-		switch {
-		case *done:
-		case member:
-			*done = true
-			w.unsure--
-		case first.Open():
-			w.claim(b, place, done)
-		default:
-			w.try(id, b.members[place], done)
-		}
-	})
-	w.after(w.Lease, func() {
-		if !*done {
-			w.again(b, place, done)
-		}
-	})
-}
-
-// claim keeps bundles out of the block of a task, which then goes alone.
-func (w *taskWorld) claim(b *bundleOf, place int, done *bool) {
-	id := b.id(place)
-	w.request(func() (record.Outcome, bool) {
-		o, _ := w.store.write(put{"b." + bundles.ClaimOf(id), claimed{}, bundlesOf(b.block), 0})
-		return o, o == record.Won
-	}, func(won bool) {
-		if won && !*done {
-			w.Claims++
-			w.try(id, b.members[place], done)
-		}
-	})
-}
-
-// refused finds out what became of a bundle that was refused, and has its members go alone if it is
-// shut out.
-func (w *taskWorld) refused(b *bundleOf, done *bool, there func()) {
-	stands := bundles.Standing{}
-	w.request(func() (record.Outcome, bool) {
-		stands = w.store.standing(b.block)
-		return record.Won, true
-	}, func(bool) {
-		switch stands.FateOf(b.id(0)) {
-		case bundles.FateStored:
-			there()
-		case bundles.FateShutOut:
-			if *done {
-				return
-			}
-			*done = true
-			w.unsure--
-			w.ShutOut++
-			for place := range b.indexes {
-				w.unsure++
-				alone := false
-				w.try(b.id(place), b.members[place], &alone)
-			}
-		}
-	})
 }

@@ -39,15 +39,28 @@ var bundled = []mutants.Mutant{
 // claimedBlocks are those of the rules of bundles that come after their tasks were submitted again.
 var claimedBlocks = []mutants.Mutant{
 	{Name: "a block is not claimed before its task is submitted again", Edits: []mutants.Edit{
-		{"func (s Standing) Open() bool { return s.Name == \"\" }", "func (s Standing) Open() bool { return false }"},
+		{"return ok && s.Last >=", "return !ok || s.Last >="},
+	}},
+	{Name: "a claim is relied on that another client has stored, whenever", Edits: []mutants.Edit{
+		{"return ok && s.Last >=", "return s.Last > 0 && !ok || s.Last >="},
+	}},
+	{Name: "a claim is relied on until it goes", Edits: []mutants.Edit{
+		{"now.Sub(x.sent) < c.keep", "now.Sub(x.sent) < 3*c.keep"},
 	}},
 	{Name: "a bundle that is shut out is taken for stored", Edits: []mutants.Edit{
-		{"case s.Name == bundle:", "case true:"},
+		{"case slices.Contains(s.names, bundle):", "case slices.Contains(s.names, bundle), s.Last > 0:"},
 	}},
 	{Name: "a claim stands at the place of its task, which may be that of a bundle", Edits: []mutants.Edit{
 		{"\tblock, _, _ := Split(id)\n\treturn ID(block, Most-1)\n", "\treturn id\n"},
 	}},
 	{Name: "a bundle that is there is taken for shut out", Edits: []mutants.Edit{
-		{"case s.Name == bundle:", "case false:"},
+		{"case slices.Contains(s.names, bundle):", "case slices.Contains(s.names, \"\"):"},
+	}},
+}
+
+// remembered are those of the claims that a client remembers.
+var remembered = []mutants.Mutant{
+	{Name: "a claim is relied on that the reading does not show", Edits: []mutants.Edit{
+		{"ok && s.Last >= x.revision &&", "ok && s.Last < 1<<63 &&"},
 	}},
 }

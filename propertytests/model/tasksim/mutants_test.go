@@ -19,7 +19,7 @@ var suite = mutants.Suite{
 	},
 	Mutants: slices.Concat(drawn, bundled, chained, grouped, astray, turning, overlapped, by(poison, poisonous),
 		by(outcast, lonely), by(estranged, estrangedOnes), by(ahead, rewritten), by(beside, unknowable),
-		by(leavers, claimedBlocks),
+		by(leavers, claimedBlocks), by(relies, remembered),
 		by(hosts, onHosts), by(beheaded, onHostsBeheaded), by(beside, onHostsRarely),
 		by(stubborn, crowding), by(beside, isolating),
 		by(beside, rare), by(beside, settled), by(beside, silent), by(beside, passedOver), by(listings, listed),
@@ -42,6 +42,10 @@ var (
 		Args:  []string{"-rapid.nofailfile", "-rapid.checks", "20000", "-test.timeout", "10m"},
 		Sound: []string{"-rapid.nofailfile"},
 		Says:  regexp.MustCompile(`_test.go:\d+: (?P<what>.*)`),
+	}
+	relies = mutants.Test{
+		Below: []string{"internal/protocol/tasks/bundles"}, Run: "^TestAClaim", Args: []string{"-test.timeout", "10m"},
+		Says: beside.Says,
 	}
 	reads = mutants.Test{
 		Below: []string{"internal/protocol/tasks/ahead"}, Run: ".",

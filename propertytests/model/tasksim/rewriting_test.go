@@ -97,5 +97,6 @@ func leaversWorld(seed uint64) Scenario {
 	s := rewritingWorld(seed)
 	s.Tasks, s.Bundles, s.Leavers = 5, 20, true
 	s.Loss, s.Late, s.Retention, s.Rewrites = 0.3, 0.2, 0, 0
+	s.Lease, s.Length, s.Faults, s.ReadLag = 200*time.Millisecond, 12*time.Second, 3*time.Second, 30*time.Millisecond
 	return s
 }

@@ -118,7 +118,9 @@ type Counts struct {
 	Together, Halved int
 	// bundles, those that have ended, and records of members that have
 	Bundled, Whole, Ends int
-	Claims, ShutOut      int // claims of blocks, and bundles that were refused for one
+	// claims of blocks, those that somebody relied on again, and bundles that were refused for one
+	Claims, Relied, ShutOut int
+	Silent                  int // bundles of which nothing was known for too long
 	// submissions with a unique key, and keys that a scheduler has freed
 	Keyed, Freed int
 	// notes of a suspicion, and attempts that began alone for one

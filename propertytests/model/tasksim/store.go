@@ -115,6 +115,7 @@ func (s *taskStream) write(all ...put) (record.Outcome, uint64) {
 			s.first[p.subject] = s.last[p.subject]
 		}
 		s.w.wrote(p.subject, p.value, before, s.last[p.subject])
+		s.w.sees(p.subject)
 	}
 	s.w.wholly(all)
 	return record.Won, first

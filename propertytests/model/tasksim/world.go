@@ -5,22 +5,25 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rolemanager/rolemanager/internal/protocol/tasks/bundles"
 	"github.com/rolemanager/rolemanager/propertytests/model/agenda"
 )
 
 // taskWorld is everything, on one clock.
 type taskWorld struct {
 	Scenario
-	rng    *rand.Rand
-	now    time.Duration
-	agenda agenda.Agenda
-	bucket bucket
-	store  taskStream
-	procs  []*participant
-	leads  []*lead
-	calm   bool // faults have ended
-	due    bool // the role is given to somebody else at the next look
-	unsure int  // submissions without an answer
+	rng     *rand.Rand
+	now     time.Duration
+	agenda  agenda.Agenda
+	bucket  bucket
+	store   taskStream
+	procs   []*participant
+	leads   []*lead
+	calm    bool // faults have ended
+	due     bool // the role is given to somebody else at the next look
+	unsure  int  // submissions without an answer
+	claims  *bundles.Claims
+	shelves map[string][]shelf // by block
 	checks
 }
 
@@ -34,6 +37,7 @@ func Run(s Scenario) (Counts, error) {
 	w := &taskWorld{Scenario: s, rng: rand.New(rand.NewPCG(s.Seed, 7))}
 	w.checks.init()
 	w.store.init(w)
+	w.claims, w.shelves = bundles.NewClaims(w.claimsStand()/3), map[string][]shelf{}
 	for i := range s.Processes {
 		p := &participant{w: w, name: string(rune('a' + i)), campaigns: i < s.Candidates, lag: s.Lag}
 		if w.chance(0.5) {

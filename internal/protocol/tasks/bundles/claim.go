@@ -1,5 +1,12 @@
 package bundles
 
+import (
+	"slices"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/protocol/record"
+)
+
 // ClaimOf is the name of the claim of the block of an id, which no bundle has: a client stores two
 // tasks or more in a bundle, and names it after the first of them. This is the name of the last.
 //
@@ -10,10 +17,17 @@ func ClaimOf(id string) string {
 	return ID(block, Most-1)
 }
 
-// Standing is the record that stands among those of the bundles of a block. It is a bundle, an
-// empty record in the place of one whose members have all ended, or a claim.
+// Standing is what a reading has met among the bundles of a block: bundles, empty records in the
+// places of those whose members have all ended, and claims. The reading may be of a server that
+// lags.
 type Standing struct {
-	Name string // "" if nothing stands
+	names []string
+	Last  uint64 // revision of the last one, 0: nothing stands
+}
+
+// Meets takes down the next record that stands.
+func (s *Standing) Meets(name string, revision uint64) {
+	s.names, s.Last = append(s.names, name), revision
 }
 
 // Fate is what became of a bundle that the store has refused.
@@ -24,22 +38,56 @@ const (
 	FateUnknown Fate = iota
 	// FateStored: an earlier attempt has stored it.
 	FateStored
-	// FateShutOut: it is not stored, and never will be. Each of its tasks may go alone.
-	FateShutOut
+	// FateOther: something else stood there. If a claim is stored over that, under the condition that
+	// nothing has come since, the bundle is not stored, and never will be. Each of its tasks may go
+	// alone then. Without that claim the bundle may be there: what stood there may have been a claim
+	// that went before the bundle came.
+	FateOther
 )
 
 // FateOf says what became of a bundle that was refused, by a reading since then.
 func (s Standing) FateOf(bundle string) Fate {
 	switch {
-	case s.Name == "":
+	case s.Last == 0:
 		return FateUnknown
-	case s.Name == bundle:
+	case slices.Contains(s.names, bundle):
 		return FateStored
 	}
-	return FateShutOut
+	return FateOther
 }
 
-// Open reports whether a bundle of the block may still be stored. Then a task of the block that is
-// submitted under an id that was made before has to claim the block first: a bundle with the task
-// may be under way.
-func (s Standing) Open() bool { return s.Name == "" }
+// mostClaims bounds how many claims a client remembers.
+const mostClaims = 1024
+
+// Claims are the latest that a client has stored. A claim stands for a time, and the client needs
+// it to stand until no bundle is under way any more. That is sure only of a claim that this client
+// has stored a short time ago. Any other claim is stored again, over what stands.
+type Claims struct {
+	keep time.Duration
+	at   map[string]claimed
+}
+
+type claimed struct {
+	revision uint64
+	sent     record.Instant
+}
+
+// NewClaims remembers each claim for a time. With that of a bundle that is sent again, and that of
+// a message that is under way, it must be shorter than the time that a claim stands.
+func NewClaims(keep time.Duration) *Claims { return &Claims{keep: keep, at: map[string]claimed{}} }
+
+// Stored takes down that the claim of a block was stored at a revision. It was sent at an instant,
+// so it stands since then at the earliest.
+func (c *Claims) Stored(block string, revision uint64, sent record.Instant) {
+	if len(c.at) == mostClaims {
+		clear(c.at)
+	}
+	c.at[block] = claimed{revision, sent}
+}
+
+// Hold reports whether no bundle of a block is stored that a reading does not show, now or later: a
+// claim of this client stands, and the reading is not from before it.
+func (c *Claims) Hold(block string, s Standing, now record.Instant) bool {
+	x, ok := c.at[block]
+	return ok && s.Last >= x.revision && now.Sub(x.sent) < c.keep
+}
