@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (x *shutOuts) stored(id string, revision uint64, sent protocolrecord.Instan
 // A client that may write no bundles cannot claim either, and does without once it knows that. In a
 // stream with a bound there are no bundles.
 func (c *Client) claimed(ctx context.Context, l *line, id string, stands bundles.Standing) (over bool, err error) {
-	if _, _, ok := bundles.Split(id); !ok || l.stream.Bounded() || l.shutOuts.hold(id, stands) {
+	if _, _, ok := bundles.Split(id); !ok || l.stream.Bounded() {
 		return true, nil
 	}
 	leave, err := l.shutOuts.enter(ctx)
@@ -99,8 +100,7 @@ func (c *Client) claimed(ctx context.Context, l *line, id string, stands bundles
 	if l.shutOuts.denied.Load() {
 		return true, nil
 	}
-	sent := l.shutOuts.now()
-	r, err := c.write(ctx, l, record.Claim(id, stands.Last))
+	r, err := c.shutOut(ctx, l, id, stands)
 	denied := stream.Judge(err) == stream.Denied
 	if denied {
 		l.shutOuts.denied.Store(true)
@@ -109,15 +109,27 @@ func (c *Client) claimed(ctx context.Context, l *line, id string, stands bundles
 		l.shutOuts.known.Store(true)
 	}
 	switch {
-	case r.Outcome == natskv.Won:
-		l.shutOuts.stored(id, r.Revision, sent)
-		return true, nil
-	case denied:
+	case denied, r.Outcome == natskv.Won:
 		return true, nil
 	case err != nil:
 		return true, err
 	}
 	return false, r.Err
+}
+
+// shutOut keeps bundles out of the block of a task, if nothing has come there since a reading: by a
+// claim of this client that it relies on still, or by another. It returns only errors that trying
+// again does not cure.
+func (c *Client) shutOut(ctx context.Context, l *line, id string, stands bundles.Standing) (natskv.Result, error) {
+	if l.shutOuts.hold(id, stands) {
+		return natskv.Result{Outcome: natskv.Won}, nil
+	}
+	sent := l.shutOuts.now()
+	r, err := c.write(ctx, l, record.Claim(id, stands.Last))
+	if r.Outcome == natskv.Won {
+		l.shutOuts.stored(id, r.Revision, sent)
+	}
+	return r, err
 }
 
 // refusedBundle says that the server has refused a bundle of which nothing was known, so no attempt
@@ -144,14 +156,12 @@ func (c *Client) stored(ctx context.Context, l *line, refused *refusedBundle) (b
 			case bundles.FateStored:
 				return true, nil
 			case bundles.FateOther:
-				var over bool
-				if over, err = c.claimed(ctx, l, refused.name, stands); over && err == nil {
+				var r natskv.Result
+				if r, err = c.shutOut(ctx, l, refused.name, stands); r.Outcome == natskv.Won {
 					return false, nil
 				}
 			}
-		}
-		if err == nil {
-			err = errLags
+			err = cmp.Or(err, errLags)
 		}
 		if natskv.Permanent(err) {
 			return false, fmt.Errorf("%w: %w", errPerhapsStored, err)
