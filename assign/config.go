@@ -64,7 +64,7 @@ type Config struct {
 
 	// CrashBudget is how many lost workers a task may be blamed for, where its kind has no
 	// [CrashBudget] of its own: with the last of them it is dead. Default 3, minimum 1, maximum 999.
-	// The first loss may go uncounted if the scheduler goes down with it.
+	// A loss may go uncounted if the scheduler goes down within seconds of it.
 	CrashBudget int
 	// Placement chooses the worker of a task among those that have room. The default (nil) chooses
 	// the worker with the fewest of its slots taken, and for a task with a sticky key the one that

@@ -242,8 +242,10 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 			}
 		}
 		for name, n := range map[string]int{"none": 0, "many": 100_001} {
-			if _, err := assign.SubmitGroup(ctx, c, name, part, inputs(n), done); !errors.Is(err, assign.ErrInvalidOption) {
-				t.Errorf("%s: %v", name, err)
+			_, err := assign.SubmitGroup(ctx, c, name, part, inputs(n), done)
+			want := fmt.Sprintf("a group of %d tasks: use 1 to 100000", n)
+			if !errors.Is(err, assign.ErrInvalidOption) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
 			}
 		}
 		each := assign.WithEach(func(int) []assign.SubmitOption { return []assign.SubmitOption{assign.WithID("x")} })

@@ -128,7 +128,8 @@ type Config struct {
 	// Meta is published in this process's member record.
 	Meta map[string]string
 	// Logger logs every event, see [LogSink]. Without it, and without a [LogSink] or a [SlogSink] in
-	// Sinks, warnings and errors go to slog.Default(). SlogSink(nil) in Sinks turns that off.
+	// Sinks, warnings and errors go to slog.Default(), and so does the word that they are over.
+	// SlogSink(nil) in Sinks turns that off.
 	Logger *zap.Logger
 	// Sinks receive every event, in order, from one goroutine.
 	Sinks []event.Sink

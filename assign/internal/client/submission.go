@@ -48,7 +48,7 @@ func (s *Submission) Complete(name string, size int, kept int64) {
 		s.Refuse("%w", err)
 	}
 	a := record.After{Group: size}
-	if fault := a.Check(); fault != "" {
+	if fault := record.CheckSize(size, &a); fault != "" { // also of none, which Check takes for no group
 		s.Refuse("%s", fault)
 	}
 	s.ID, s.inside, s.After = id, true, a

@@ -41,7 +41,7 @@ type After struct {
 // Check says what is wrong, "" when nothing is.
 func (a *After) Check() string {
 	if a.Group != 0 {
-		return checkSize(a.Group, a)
+		return CheckSize(a.Group, a)
 	}
 	if len(a.IDs) < 1 || len(a.IDs) > MaxUpstream {
 		return fmt.Sprintf("%d tasks: use 1 to %d, or a task between that waits for some of them", len(a.IDs), MaxUpstream)

@@ -30,7 +30,9 @@ func GroupID(name string) (string, error) {
 	return groups.Prefix + name, nil
 }
 
-func checkSize(size int, a *After) string {
+// CheckSize says what is wrong with the size of a group, or with what else its completion waits
+// for; "" for nothing.
+func CheckSize(size int, a *After) string {
 	if size < 1 || size > groups.MaxSize {
 		return fmt.Sprintf("a group of %d tasks: use 1 to %d", size, groups.MaxSize)
 	}
