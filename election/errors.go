@@ -53,11 +53,12 @@ var (
 	// ErrNoDomain says that a missing bucket was not created, because a JetStream domain answers
 	// and no Domain is configured: each site of a system would make a bucket of its own.
 	ErrNoDomain       = errors.New("election: no JetStream domain is configured")
-	ErrStoreRegressed = errors.New("election: revisions went back: the bucket was restored or recreated")
-	ErrNewerRecord    = errors.New("election: our own lease was written by a later version of this library")
-	ErrPermission     = errors.New("election: permission denied")
-	ErrJetStreamOff   = errors.New("election: JetStream is off")
-	ErrConnClosed     = errors.New("election: the connection was closed")
+	ErrStoreRegressed = errors.New(
+		"election: revisions went back, since the bucket was restored or recreated: start the process again")
+	ErrNewerRecord  = errors.New("election: our own lease was written by a later version of this library")
+	ErrPermission   = errors.New("election: permission denied")
+	ErrJetStreamOff = errors.New("election: JetStream is off")
+	ErrConnClosed   = errors.New("election: the connection was closed")
 
 	// ErrShardCount says that a group of roles is recorded in the bucket with another number of
 	// shards, or that the record cannot be read. Two numbers would send one key to two shards.
@@ -80,7 +81,7 @@ var (
 		"election: started already; a stopped election cannot be started again, make a new one")
 	ErrNotStarted    = errors.New("election: not started")
 	ErrDuplicateRole = errors.New("election: the session takes part in this role already")
-	ErrWorkerOnly    = errors.New("election: a worker-only session cannot campaign: open it with WorkerOnly false")
+	ErrWorkerOnly    = errors.New("election: a worker-only session leads no role: leave out WorkerOnly, or the role")
 	ErrInsideWork    = errors.New(
 		"election: called by the work of the role, for whose return it waits: return from the work instead")
 	ErrNoWork          = errors.New("election: nothing to run: give Run a function, set Lead, or register OnPromote")

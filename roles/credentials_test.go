@@ -56,7 +56,7 @@ func TestCredentialsRenewedLate(t *testing.T) {
 
 		know("two")
 		time.Sleep(3 * time.Second)
-		const says, fix = "Authorization Violation", ": set them in Config.NATSOptions"
+		const says, fix = "Authorization Violation", ": set credentials in Config.NATSOptions"
 		if line := a.logged("cannot connect to"); !strings.Contains(line.Message, says+fix) || !term.Valid() ||
 			!a.Status().Ready {
 			t.Errorf("%q, valid %v, ready %v", line.Message, term.Valid(), a.Status().Ready)

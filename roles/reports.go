@@ -55,7 +55,7 @@ func (r *reports) unreached(err error) {
 }
 
 // credentialsFix is what to do when servers refuse the credentials.
-const credentialsFix = "set them in Config.NATSOptions, such as nats.UserInfo or nats.UserCredentials"
+const credentialsFix = "set credentials in Config.NATSOptions, such as nats.UserInfo or nats.UserCredentials"
 
 // awaitReason waits until the reason is known why the first attempt to connect failed. nats.go
 // reports the reason a moment after it has returned.
