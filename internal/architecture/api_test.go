@@ -10,12 +10,6 @@ import (
 	"github.com/rolemanager/rolemanager/internal/natstest/thorough"
 )
 
-// public are the packages that users import.
-var public = []string{
-	"assign", "assign/assignotel", "assign/keyring", "assigntest", "dashboard", "discovery", "election",
-	"election/electionotel", "electiontest", "event", "fencing", "guard", "kube", "metrics", "roles",
-}
-
 // TestPublicAPI compares what go doc shows of each public package with a file, so that a change of
 // the contract is seen in a diff. A change that is meant is written down with
 //
