@@ -140,7 +140,8 @@ func KeyLimit(n int) KindOption {
 	return func(p *record.Policy) { record.Bounded(p, "KeyLimit", &p.KeyLimit, n, 1, record.MaxLimit) }
 }
 
-// FairBy has the keys of a kind take turns: tenants, users, or whatever key finds in an input.
+// FairBy has the keys of a kind take turns: tenants, users, or anything else that key finds in
+// an input.
 // While tasks of n keys wait, the first task of each starts within 2n tasks of the kind, however
 // many tasks the others have waiting. Among the tasks of one key priority and age decide. Tasks
 // with the key "" take turns as one. A key whose tasks cannot go at present passes its turn, for

@@ -53,9 +53,9 @@ type LimitsOverride struct {
 
 // Declare stores the limits and the options of a kind. A program that owns the kind does so when it
 // starts. From then on the declared Concurrency, Rate, KeyLimit and FairShares count for all tasks
-// of the kind, under every leader, whatever a submission says: also one of an older program, one
-// that is requeued, or one by rolectl. The same declaration again changes nothing, and neither does
-// one of a lower [LimitsVersion] than the stored one. It needs no leader.
+// of the kind, under every leader. A submission cannot change them: not that of an older program, a
+// requeued one, or one by rolectl. The same declaration again changes nothing, and neither does one
+// of a lower [LimitsVersion] than the stored one. It needs no leader.
 //
 // Errors: ErrLimitsDiffer if another program has declared other limits or options under the same
 // version, which then stay; ErrClosed, permanent faults of the connection, ctx's: then it may be

@@ -35,10 +35,9 @@ func (s *submission) apply(opts []SubmitOption) {
 }
 
 // WithID names the task. If a task of that name was submitted before and its outcome is still kept,
-// that task is returned instead, whatever its input was. If it is of another kind, the error is
-// ErrOtherKind. Names that begin with "cron/" are for the tasks of recurrences, and those
-// that begin with "group/" for groups. Without WithID each
-// task gets a new id.
+// that task is returned instead, even if its input was another one. If it is of another kind, the
+// error is ErrOtherKind. Names that begin with "cron/" are for the tasks of recurrences, and those
+// that begin with "group/" for groups. Without WithID each task gets a new id.
 func WithID(id string) SubmitOption {
 	return func(s *submission) {
 		s.ID = id
@@ -106,8 +105,8 @@ func WithSticky(key string) SubmitOption {
 	return func(s *submission) { s.Keys.Sticky = s.CheckKey("WithSticky", key) }
 }
 
-// WithLimitKey bounds how many tasks of this key run at once, whatever their kind: [KeyLimit] of
-// them.
+// WithLimitKey bounds how many tasks of this key run at once: [KeyLimit] of them. Tasks of all
+// kinds with the key count together.
 func WithLimitKey(key string) SubmitOption {
 	return func(s *submission) { s.Keys.Limit = s.CheckKey("WithLimitKey", key) }
 }

@@ -60,7 +60,8 @@ func (p *Pending[Out]) Status(ctx context.Context) (TaskStatus, error) {
 	return Get(ctx, p.from, p.ID())
 }
 
-// Cancel ends the task. Its outcome is then cancelled, whatever a handler that still runs returns.
+// Cancel ends the task. Its outcome is then cancelled, also if a handler that still runs returns a
+// result.
 // That handler's context ends with a cause that is ErrStopped and ErrTaskCancelled. The request is
 // stored first, which needs no scheduler. Then Cancel waits until the task has ended.
 //

@@ -142,7 +142,7 @@ func PauseRecurrence(ctx context.Context, in Submitter, name, reason string) err
 }
 
 // ResumeRecurrence ends [PauseRecurrence]. Ticks count from then on: those that came during the
-// pause are not caught up with, whatever [CatchUp] says. Those of "@every" stay where they would
+// pause are not caught up with, also with [CatchUpAll]. Those of "@every" stay where they would
 // have been without the pause. It returns nil if the recurrence is not paused. Errors are those of
 // PauseRecurrence.
 func ResumeRecurrence(ctx context.Context, in Submitter, name string) error {

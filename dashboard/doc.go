@@ -20,7 +20,7 @@
 //   - However many people look, there is one picture: the Observer, and one question at a time to
 //     each scheduler, asked only while somebody looks at it.
 //   - A page asks nothing of another origin, and its answers forbid that to the browser.
-//   - An open page is told of a change within 250 ms. Without JavaScript it shows the state of the
+//   - An open page shows a change within 250 ms. Without JavaScript it shows the state of the
 //     moment in which it was loaded.
 //
 // # Failures

@@ -19,10 +19,14 @@ import (
 // is repeated if the server did not store it, such as beside another write of the term on a
 // replicated bucket, until ctx ends.
 //
-// Errors: [ErrStale] when the record of the role is not t's any more, because the term has ended or
-// its token was renewed by a rotation; [ErrNoToken] for a token without an epoch, a holder or an
-// id; [ErrKey] for a subject outside the bucket; [ErrUnknown] when m may have been stored, or may
-// be stored later while t's record is there. Any other error says that nothing was written.
+// Errors:
+//   - [ErrStale]: the record of the role is not t's any more, because the term has ended or its
+//     token was renewed by a rotation;
+//   - [ErrNoToken]: the token has no epoch, holder or id;
+//   - [ErrKey]: the subject is outside the bucket;
+//   - [ErrUnknown]: m may have been stored, or may be stored later while t's record is there.
+//
+// Any other error says that nothing was written.
 func Publish(
 	ctx context.Context, js jetstream.JetStream, m *nats.Msg, bucket string, t Token,
 ) (revision uint64, err error) {

@@ -17,7 +17,7 @@ import (
 
 // Store is a key-value bucket that only the present term of a role can write. Once a later term has
 // opened the store, the server itself refuses the writes of all earlier terms. It does so however
-// late they arrive, and whatever their process believes.
+// late they arrive, also if their process believes that it still leads.
 //
 // Opening writes a seal into the bucket by compare-and-swap, and every write is conditional on that
 // seal. All methods may be called concurrently. Writes are carried out one at a time, since a
@@ -78,12 +78,15 @@ func WithAttemptTimeout(d time.Duration) StoreOption {
 // After a rotation of its token, a term opens the store again with the new token. The old Store is
 // stale from then on.
 //
-// Errors: *[StaleError] when a later term has sealed the bucket, *[ConflictError] when another
-// holder has sealed it for the same epoch, *[RoleError] when it belongs to another role, and
-// *[SourceError] when a term of another bucket of roles has sealed it.
-// [ErrNoToken] for a token without an epoch, a holder or an id, [ErrVolatile] for a bucket in the
-// memory of one server. Other errors say what is wrong with the bucket or with the connection to
-// it.
+// Errors:
+//   - *[StaleError]: a later term has sealed the bucket;
+//   - *[ConflictError]: another holder has sealed it for the same epoch;
+//   - *[RoleError]: it belongs to another role;
+//   - *[SourceError]: a term of another bucket of roles has sealed it;
+//   - [ErrNoToken]: the token has no epoch, holder or id;
+//   - [ErrVolatile]: the bucket is in the memory of one server.
+//
+// Other errors say what is wrong with the bucket or with the connection to it.
 func OpenStore(ctx context.Context, js jetstream.JetStream, bucket string, t Token,
 	opts ...StoreOption,
 ) (*Store, error) {
@@ -129,10 +132,13 @@ func (s *Store) Token() Token { return s.token }
 
 // Put writes key unconditionally, and returns its revision.
 //
-// Errors of all writes: *[StaleError], for good, once a later term has opened the store, or
-// *[SourceError] if that was one of another bucket;
-// *[UnknownError] when ctx ended before the outcome was known; [ErrKey] for a key that cannot be
-// written. Any other error says that nothing was written. If the acknowledgement of a write was
+// Errors of all writes:
+//   - *[StaleError], for good: a later term has opened the store;
+//   - *[SourceError], for good: a term of another bucket of roles has opened it;
+//   - *[UnknownError]: ctx ended before the outcome was known;
+//   - [ErrKey]: the key cannot be written.
+//
+// Any other error says that nothing was written. If the acknowledgement of a write was
 // lost, its outcome is found out before the call returns. The store renews its seal, so that no
 // copy of the write can land any more. Then it reads the key, and writes again if the write has not
 // landed.

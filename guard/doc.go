@@ -1,5 +1,5 @@
 // Package guard runs a program so that its roles are free a few milliseconds after it has died,
-// whatever its TTL is.
+// also with a long TTL.
 //
 // Without a guard a crash is noticed when the lease of the process has stood still for its TTL. A
 // guard is the parent of the process. It learns of the end from the kernel, ends the session in the

@@ -93,11 +93,15 @@ func (m *Manager) Session() *election.Session { return m.session }
 func (m *Manager) Events(ctx context.Context) <-chan event.Event { return m.session.Events(ctx) }
 
 // Add takes part in more roles, at once if the manager is running. On an error, none of the roles
-// was added. Errors: every fault of the roles, ErrUnknownRole for a [While] of a role that is not
-// there, ErrEnded, also when Run ends meanwhile, election.ErrWorkerOnly, [ErrShardCount] for a
-// group of shards that has another number, or what kept the manager from asking for 5 s,
-// *election.TooLargeError when the record of this process has no room for more roles, and
-// election.ErrDuplicateRole when the role was added directly to the session.
+// was added. Errors:
+//   - every fault of the roles;
+//   - ErrUnknownRole for a [While] of a role that is not there;
+//   - ErrEnded, also when Run ends meanwhile;
+//   - election.ErrWorkerOnly;
+//   - [ErrShardCount] for a group of shards that has another number, or the error that kept the
+//     manager from asking for that number for 5 s;
+//   - *election.TooLargeError when the record of this process has no room for more roles;
+//   - election.ErrDuplicateRole when the role was added directly to the session.
 func (m *Manager) Add(roles ...Role) error {
 	conditions, missing := conditionsOf(roles) // without our lock: it takes those of other managers
 	m.mu.Lock()
@@ -205,9 +209,13 @@ func (m *Manager) start(members []*member) {
 
 // Remove stops taking part in a role. If this process leads the role, Remove waits until the work
 // has drained and the role was given away. The role can be added again afterwards. Errors:
-// ErrUnknownRole, ctx's error, election.ErrInsideWork when the work of the role calls Remove
-// itself, and context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
-// operations. After these the removal continues, and another Remove waits for it again.
+//   - ErrUnknownRole;
+//   - election.ErrInsideWork when the work of the role calls Remove itself;
+//   - context.DeadlineExceeded when the work had not returned after DrainTimeout and a few
+//     operations;
+//   - the error of ctx.
+//
+// After all but the first of these the removal continues, and another Remove waits for it again.
 func (m *Manager) Remove(ctx context.Context, name string) error {
 	m.mu.Lock()
 	mb := m.named[name]
