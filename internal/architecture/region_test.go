@@ -12,12 +12,13 @@ import (
 	"testing"
 )
 
-// region is the part of a file that a document quotes. "" means the whole file. Otherwise part
-// names the lines between "docs:begin NAME" and "docs:end", which are comments of their own, or, in
-// Go, declarations with their comments, separated by commas: "lead,app.start".
+// region is the part of a file that a document quotes. "" means the whole file, without the marks
+// of its parts. Otherwise part names the lines between "docs:begin NAME" and "docs:end", which are
+// comments of their own, or, in Go, declarations with their comments, separated by commas:
+// "lead,app.start".
 func region(file, text, part string) (string, error) {
 	if part == "" {
-		return strings.Trim(text, "\n"), nil
+		return strings.Trim(unmarked(text), "\n"), nil
 	}
 	if found, ok := between(text, part); ok {
 		return found, nil
@@ -42,6 +43,17 @@ func region(file, text, part string) (string, error) {
 }
 
 var mark = regexp.MustCompile(`^\s*(?://|#|--) docs:(?:begin (\S+)|end)$`)
+
+// unmarked is a text without the lines that mark its parts.
+func unmarked(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !mark.MatchString(strings.TrimSuffix(line, "\n")) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
 
 // between returns the lines between the marks of a part, without their common indentation.
 func between(text, part string) (string, bool) {
@@ -126,8 +138,9 @@ func (x *T) b() {}
 // C is C.
 const C = 1
 `
+	whole := strings.NewReplacer("\t// docs:begin inner\n", "", "\t// docs:end\n", "").Replace(source)
 	for part, want := range map[string]string{
-		"":      strings.Trim(source, "\n"),
+		"":      strings.Trim(whole, "\n"),
 		"inner": "if true {\n\tb()\n}",
 		"T.b,C": "func (x *T) b() {}\n\n// C is C.\nconst C = 1",
 		"b":     "",
