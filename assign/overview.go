@@ -2,9 +2,11 @@ package assign
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/control"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
 // Overview is the state of the scheduler in numbers: its tasks by kind, and its workers.
@@ -68,14 +70,14 @@ type KindOverview struct {
 // is "" if it is about to be handed out.
 type OldestTask struct {
 	ID      string        `json:"id"`
-	Waiting time.Duration `json:"waiting_ns"`
+	Waiting time.Duration `json:"-"`
 	Reason  Reason        `json:"reason,omitempty"`
 }
 
 // TaskTimes sum up the times of Count tasks. The percentiles are right to 7 %.
 type TaskTimes struct {
-	P50   time.Duration `json:"p50_ns"`
-	P99   time.Duration `json:"p99_ns"`
+	P50   time.Duration `json:"-"`
+	P99   time.Duration `json:"-"`
 	Count int           `json:"count"`
 }
 
@@ -153,4 +155,34 @@ func overviewFrom(o *control.Overview) Overview {
 		all.Workers = append(all.Workers, WorkerOverview(w))
 	}
 	return all
+}
+
+// plainOldest has no methods: its fields are encoded beside those in seconds.
+type plainOldest OldestTask
+
+// MarshalJSON writes Waiting as the number waiting_seconds.
+func (o OldestTask) MarshalJSON() ([]byte, error) { return json.Marshal(o.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (o *OldestTask) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, o.shape()) }
+
+func (o *OldestTask) shape() any {
+	return &struct {
+		*plainOldest
+		Waiting *seconds.Duration `json:"waiting_seconds"`
+	}{(*plainOldest)(o), (*seconds.Duration)(&o.Waiting)}
+}
+
+// MarshalJSON writes the percentiles as the numbers p50_seconds and p99_seconds.
+func (t TaskTimes) MarshalJSON() ([]byte, error) { return json.Marshal(t.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *TaskTimes) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, t.shape()) }
+
+func (t *TaskTimes) shape() any {
+	return &struct {
+		P50   *seconds.Duration `json:"p50_seconds"`
+		P99   *seconds.Duration `json:"p99_seconds"`
+		Count *int              `json:"count"`
+	}{(*seconds.Duration)(&t.P50), (*seconds.Duration)(&t.P99), &t.Count}
 }

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 	"github.com/rolemanager/rolemanager/assign/internal/taskerr"
 	"github.com/rolemanager/rolemanager/internal/naming"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
 // Recurrence is a definition as it is stored, with its last and its next tick.
@@ -19,7 +21,7 @@ type Recurrence struct {
 	Spec          string        `json:"spec"`
 	Zone          string        `json:"zone"`
 	CatchUp       CatchUpPolicy `json:"catch_up"`
-	CatchUpWindow time.Duration `json:"catch_up_window_ns"`
+	CatchUpWindow time.Duration `json:"-"`
 	// Overlap says what becomes of a tick that is due while a task of the recurrence is open.
 	Overlap OverlapPolicy `json:"overlap"`
 	// Version is the [RecurVersion] of the definition.
@@ -242,4 +244,20 @@ func recurrenceClient(ctx context.Context, in Submitter, name string) (*client.C
 		return nil, fmt.Errorf("%w: recurrence %q", ErrInvalidName, name)
 	}
 	return clientOf(ctx, in)
+}
+
+// plainRecurrence has no methods: its fields are encoded beside those in seconds.
+type plainRecurrence Recurrence
+
+// MarshalJSON writes CatchUpWindow as the number catch_up_window_seconds.
+func (r Recurrence) MarshalJSON() ([]byte, error) { return json.Marshal(r.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Recurrence) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, r.shape()) }
+
+func (r *Recurrence) shape() any {
+	return &struct {
+		*plainRecurrence
+		CatchUpWindow *seconds.Duration `json:"catch_up_window_seconds"`
+	}{(*plainRecurrence)(r), (*seconds.Duration)(&r.CatchUpWindow)}
 }

@@ -2,15 +2,16 @@ package assign
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign/internal/client"
 	"github.com/rolemanager/rolemanager/assign/internal/record"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
-// TaskStatus is what is known about a task. Its JSON is the scheduler's answer, and the output of
-// rolectl. While nobody leads, an open task is reported as pending or delayed, though it may run:
-// only the scheduler knows.
+// TaskStatus is what is known about a task. Its JSON is the output of rolectl. While nobody leads,
+// an open task is reported as pending or delayed, though it may run: only the scheduler knows.
 type TaskStatus struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind,omitempty"`
@@ -35,7 +36,7 @@ type TaskStatus struct {
 	Due       time.Time `json:"due,omitzero"`
 	Ended     time.Time `json:"ended,omitzero"`
 	// Ran is how long the last attempt of a task that has ended took.
-	Ran time.Duration `json:"ran_ns,omitempty"`
+	Ran time.Duration `json:"-"`
 	// Error and Cause say why a task has ended other than by success. See TaskError.
 	Error string `json:"error,omitempty"`
 	Cause string `json:"cause,omitempty"`
@@ -88,7 +89,7 @@ type TaskFailure struct {
 	Error string `json:"error,omitempty"`
 	// Ended is by the scheduler's clock. Ran is how long the attempt took, zero if nobody knows.
 	Ended time.Time     `json:"ended"`
-	Ran   time.Duration `json:"ran_ns,omitempty"`
+	Ran   time.Duration `json:"-"`
 }
 
 // failuresFrom are failures for users.
@@ -131,4 +132,36 @@ func Get(ctx context.Context, in Submitter, id string) (TaskStatus, error) {
 	}
 	s, err := c.Get(ctx, id)
 	return statusFrom(&s), err
+}
+
+// The types without methods, whose fields are encoded beside those in seconds.
+type (
+	plainStatus  TaskStatus
+	plainFailure TaskFailure
+)
+
+// MarshalJSON writes Ran as the number ran_seconds.
+func (s TaskStatus) MarshalJSON() ([]byte, error) { return json.Marshal(s.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *TaskStatus) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, s.shape()) }
+
+func (s *TaskStatus) shape() any {
+	return &struct {
+		*plainStatus
+		Ran *seconds.Duration `json:"ran_seconds,omitzero"`
+	}{(*plainStatus)(s), (*seconds.Duration)(&s.Ran)}
+}
+
+// MarshalJSON writes Ran as the number ran_seconds.
+func (f TaskFailure) MarshalJSON() ([]byte, error) { return json.Marshal(f.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *TaskFailure) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, f.shape()) }
+
+func (f *TaskFailure) shape() any {
+	return &struct {
+		*plainFailure
+		Ran *seconds.Duration `json:"ran_seconds,omitzero"`
+	}{(*plainFailure)(f), (*seconds.Duration)(&f.Ran)}
 }

@@ -32,7 +32,7 @@ func (h *Handler) functions() template.FuncMap {
 			if t.Gap <= 0 {
 				return ""
 			}
-			return wording.Age(t.Gap.Round(time.Millisecond))
+			return wording.Age(time.Duration(t.Gap).Round(time.Millisecond))
 		},
 		"alter":   alter,
 		"groupOf": groupOf,

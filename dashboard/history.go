@@ -7,6 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
 // How much is remembered.
@@ -24,7 +25,7 @@ type term struct {
 	// Reason is why it ended.
 	Reason string `json:"reason,omitempty"`
 	// Gap is for how long nobody had led before it, 0 if that was not seen.
-	Gap time.Duration `json:"gap_ns,omitempty"`
+	Gap seconds.Duration `json:"gap_seconds,omitempty"`
 }
 
 // happening is an event as the page shows it.
@@ -117,7 +118,7 @@ func (h *history) begin(at time.Time, role, leader string, epoch uint64) {
 			last.Ended = at
 		default:
 			h.died(role)
-			next.Gap = at.Sub(last.Ended)
+			next.Gap = seconds.Duration(at.Sub(last.Ended))
 		}
 	}
 	if len(all) == maxTerms {

@@ -7,6 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
 // TestEndsOfTerms: a term that was given away ends when it was, for the reason that is told. One
@@ -33,10 +34,10 @@ func TestEndsOfTerms(t *testing.T) {
 	if len(terms) != 3 {
 		t.Fatalf("%+v", terms)
 	}
-	if terms[0].Reason != "stepped down" || terms[1].Gap != time.Second {
+	if terms[0].Reason != "stepped down" || terms[1].Gap != seconds.Duration(time.Second) {
 		t.Errorf("given away: %+v, then %+v", terms[0], terms[1])
 	}
-	if terms[1].Reason != ofDeath || terms[2].Gap != 10*time.Second {
+	if terms[1].Reason != ofDeath || terms[2].Gap != seconds.Duration(10*time.Second) {
 		t.Errorf("died: %+v, then %+v", terms[1], terms[2])
 	}
 	var changes []string

@@ -59,7 +59,7 @@ func filled(v reflect.Value, yes bool) {
 			return
 		}
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
+			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
 				filled(v.Field(i), yes)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 )
 
 // lateAfter is how long after its tick a recurrence is late.
@@ -19,9 +20,13 @@ type recurrencesData struct {
 	Next        string          `json:"next,omitempty"`
 }
 
+// plainRecurrence has no methods, so that its JSON can be a part of another.
+type plainRecurrence assign.Recurrence
+
 // recurrenceRow is a recurrence in the table.
 type recurrenceRow struct {
-	assign.Recurrence
+	plainRecurrence
+	Window seconds.Duration `json:"catch_up_window_seconds"`
 	// Late says that its next tick has passed: nobody submits it.
 	Late bool `json:"late,omitempty"`
 }
@@ -42,7 +47,7 @@ func recurrencesScreen(ctx context.Context, h *Handler, p *picture, q url.Values
 		}
 		for _, r := range page.Recurrences {
 			late := !r.Next.IsZero() && p.at.Sub(r.Next) > lateAfter
-			d.Recurrences = append(d.Recurrences, recurrenceRow{r, late})
+			d.Recurrences = append(d.Recurrences, recurrenceRow{plainRecurrence(r), seconds.Duration(r.CatchUpWindow), late})
 		}
 		if o.Cursor = page.Next; o.Cursor == "" || len(d.Recurrences) >= tasksPerPage/2 {
 			d.Next = page.Next

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/seconds"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
@@ -41,18 +42,18 @@ func (k kindRow) Longest() string {
 
 // taskRow is a task in a list.
 type taskRow struct {
-	ID       string        `json:"id"`
-	Kind     string        `json:"kind"`
-	State    assign.State  `json:"state"`
-	Reason   string        `json:"reason,omitempty"`
-	Attempts int           `json:"attempts"`
-	Worker   string        `json:"worker,omitempty"`
-	Percent  int           `json:"progress_percent,omitempty"`
-	At       time.Time     `json:"time"` // of the submission, or of the end
-	Error    string        `json:"error,omitempty"`
-	Cause    string        `json:"cause,omitempty"`
-	Kept     time.Time     `json:"kept_until,omitzero"`
-	Ran      time.Duration `json:"ran_ns,omitempty"`
+	ID       string           `json:"id"`
+	Kind     string           `json:"kind"`
+	State    assign.State     `json:"state"`
+	Reason   string           `json:"reason,omitempty"`
+	Attempts int              `json:"attempts"`
+	Worker   string           `json:"worker,omitempty"`
+	Percent  int              `json:"progress_percent,omitempty"`
+	At       time.Time        `json:"time"` // of the submission, or of the end
+	Error    string           `json:"error,omitempty"`
+	Cause    string           `json:"cause,omitempty"`
+	Kept     time.Time        `json:"kept_until,omitzero"`
+	Ran      seconds.Duration `json:"ran_seconds,omitempty"`
 }
 
 // namespace returns the namespace that a URL asks for, the first one by default.
@@ -128,7 +129,7 @@ func listTasks(ctx context.Context, c *assign.Client, q url.Values, states []ass
 func rowOf(t *assign.TaskStatus) taskRow {
 	row := taskRow{
 		ID: t.ID, Kind: t.Kind, State: t.State, Attempts: t.Attempts, Worker: t.Worker, At: t.Submitted,
-		Error: t.Error, Cause: t.Cause, Kept: t.KeptUntil, Percent: int(100 * t.Progress), Ran: t.Ran,
+		Error: t.Error, Cause: t.Cause, Kept: t.KeptUntil, Percent: int(100 * t.Progress), Ran: seconds.Duration(t.Ran),
 	}
 	if !t.Ended.IsZero() {
 		row.At = t.Ended

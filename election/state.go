@@ -1,6 +1,11 @@
 package election
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/rolemanager/rolemanager/internal/seconds"
+)
 
 // State is the state of a process in one role.
 type State uint8
@@ -105,7 +110,7 @@ type RoleInfo struct {
 	// vacant, of the former leader: a heartbeat, or its giving up the role. While the role is dead
 	// and no sign was seen, the end of the session counts: the last sign was not later. An Observer
 	// counts from when the server stored the sign. 0 when none was seen.
-	LastSeen time.Duration `json:"last_seen,omitempty"`
+	LastSeen time.Duration `json:"-"`
 	// Leader is the instance that holds the role in a session that is not known to be dead, "" for
 	// none. See State for whether it leads.
 	Leader   string `json:"leader,omitempty"`
@@ -115,7 +120,7 @@ type RoleInfo struct {
 	Priority int    `json:"priority,omitempty"`
 	// PublicKey verifies what the leader signs.
 	PublicKey string        `json:"public_key,omitempty"`
-	TTL       time.Duration `json:"ttl,omitempty"`
+	TTL       time.Duration `json:"-"`
 	// Vacant says that the record names no holder. By and Reason say who gave the role up, and why.
 	// Next is the instance that the role was handed to, if any.
 	Vacant bool   `json:"vacant,omitempty"`
@@ -129,7 +134,7 @@ type RoleInfo struct {
 	Paused *Steered `json:"paused,omitempty"`
 	// Since is for how long this process has seen it so. An Observer counts from when the server
 	// stored the record. While the role is dead, the end of the session counts, not the claim.
-	Since time.Duration `json:"since"`
+	Since time.Duration `json:"-"`
 	// Spread says that a candidate spreads the role. Successor is then "": the loads decide who leads
 	// next, and not the order of the Candidates.
 	Spread     bool        `json:"spread,omitempty"`
@@ -180,11 +185,11 @@ type MemberInfo struct {
 	WorkerOnly bool          `json:"worker_only,omitempty"`
 	Idle       bool          `json:"idle,omitempty"`
 	Draining   bool          `json:"draining,omitempty"`
-	TTL        time.Duration `json:"ttl"`
+	TTL        time.Duration `json:"-"`
 	// LastSeen is how long ago this process saw a heartbeat of the member. A process that leads
 	// nothing is not sent the heartbeats of idle members: of these it knows only since when they are
 	// idle.
-	LastSeen time.Duration `json:"last_seen"`
+	LastSeen time.Duration `json:"-"`
 	Roles    []string      `json:"roles,omitempty"`
 	// Zone is where it is, "" if it does not say. Drained is who has drained that zone, and why; nil
 	// while nobody has.
@@ -227,4 +232,42 @@ type SpreadMove struct {
 	Role string `json:"role"`
 	From string `json:"from"`
 	To   string `json:"to"`
+}
+
+// The types without methods, whose fields are encoded beside those in seconds.
+type (
+	plainRole   RoleInfo
+	plainMember MemberInfo
+)
+
+// MarshalJSON writes the durations as the numbers last_seen_seconds, ttl_seconds and since_seconds.
+func (r RoleInfo) MarshalJSON() ([]byte, error) { return json.Marshal(r.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *RoleInfo) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, r.shape()) }
+
+func (r *RoleInfo) shape() any {
+	return &struct {
+		*plainRole
+		LastSeen *seconds.Duration `json:"last_seen_seconds,omitzero"`
+		TTL      *seconds.Duration `json:"ttl_seconds,omitzero"`
+		Since    *seconds.Duration `json:"since_seconds"`
+	}{
+		(*plainRole)(r), (*seconds.Duration)(&r.LastSeen), (*seconds.Duration)(&r.TTL),
+		(*seconds.Duration)(&r.Since),
+	}
+}
+
+// MarshalJSON writes the durations as the numbers ttl_seconds and last_seen_seconds.
+func (m MemberInfo) MarshalJSON() ([]byte, error) { return json.Marshal(m.shape()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *MemberInfo) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, m.shape()) }
+
+func (m *MemberInfo) shape() any {
+	return &struct {
+		*plainMember
+		TTL      *seconds.Duration `json:"ttl_seconds"`
+		LastSeen *seconds.Duration `json:"last_seen_seconds"`
+	}{(*plainMember)(m), (*seconds.Duration)(&m.TTL), (*seconds.Duration)(&m.LastSeen)}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Status is the state of the manager and everything that the manager sees, at one moment. Durations
-// are nanoseconds in JSON. A Status holds nothing secret.
+// are numbers of seconds in JSON. A Status holds nothing secret.
 type Status struct {
 	Instance string `json:"instance"`
 	Bucket   string `json:"bucket"`
@@ -23,8 +23,8 @@ type Status struct {
 	Reason string `json:"reason,omitempty"`
 	// HeartbeatAge is how long ago the lease was last renewed, HeartbeatRTT how long that renewal
 	// took. Both are 0 before the first renewal.
-	HeartbeatAge time.Duration `json:"heartbeat_age"`
-	HeartbeatRTT time.Duration `json:"heartbeat_rtt"`
+	HeartbeatAge time.Duration `json:"-"`
+	HeartbeatRTT time.Duration `json:"-"`
 	// Leading are the roles that this process leads.
 	Leading []string     `json:"leading"`
 	Roles   []RoleStatus `json:"roles"`

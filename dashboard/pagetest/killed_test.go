@@ -153,7 +153,7 @@ func TestKilledProcesses(t *testing.T) {
 	var role struct {
 		Terms []struct {
 			Reason string
-			Gap    time.Duration `json:"gap_ns"`
+			Gap    float64 `json:"gap_seconds"`
 		}
 	}
 	answer, err := http.Get(s.home + "/role.json?name=billing")
@@ -166,8 +166,8 @@ func TestKilledProcesses(t *testing.T) {
 	}
 	for i, term := range role.Terms[:kills] { // the newest first
 		// Nobody is known to have led since the last sign of the one before.
-		if before := role.Terms[i+1]; term.Gap <= 0 || term.Gap > patience || before.Reason == "" {
-			t.Errorf("term %d begins %v after one that has ended because %q", i, term.Gap, before.Reason)
+		if before := role.Terms[i+1]; term.Gap <= 0 || term.Gap > patience.Seconds() || before.Reason == "" {
+			t.Errorf("term %d begins %v s after one that has ended because %q", i, term.Gap, before.Reason)
 		}
 	}
 	b.clean()
