@@ -113,7 +113,7 @@ func (h *hub) askOne(ctx context.Context, i int, c *assign.Client) {
 	case errors.Is(err, assign.ErrNoScheduler), errors.Is(err, context.DeadlineExceeded):
 		problem = "there is no scheduler"
 	default:
-		problem = wording.OneLine(err.Error())
+		problem = wording.OneLine(wording.Plain(err))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

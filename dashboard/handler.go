@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 //go:embed assets
@@ -126,7 +127,7 @@ func (h *Handler) servePage(w http.ResponseWriter, r *http.Request, s *screen) {
 	name := viewName(s, r.URL.Query())
 	root, number, err := h.render(r.Context(), name)
 	if err != nil {
-		h.sorry(w, statusOf(err), err.Error())
+		h.sorry(w, statusOf(err), wording.Plain(err))
 		return
 	}
 	body := template.HTML(root.html(nil)) //nolint:gosec // html/template made it
@@ -169,7 +170,7 @@ func (h *Handler) serveJSON(w http.ResponseWriter, r *http.Request, s *screen) {
 		w.WriteHeader(statusOf(err))
 		data = struct {
 			Error string `json:"error"`
-		}{err.Error()}
+		}{wording.Plain(err)}
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

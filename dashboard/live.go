@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 const (
@@ -64,7 +66,7 @@ func (h *Handler) serveLive(w http.ResponseWriter, r *http.Request) {
 	for i, name := range names {
 		v, err := h.follow(name)
 		if err != nil && !errors.Is(err, errCrowded) {
-			http.Error(w, err.Error(), statusOf(err))
+			http.Error(w, wording.Plain(err), statusOf(err))
 			return
 		}
 		all[i] = follower{name: name, of: v, sent: sent}
@@ -140,7 +142,7 @@ func (h *Handler) updates(r *http.Request, all []follower) string {
 		u := update{View: f.name}
 		switch {
 		case err != nil && err.Error() != f.trouble:
-			u.Trouble, f.trouble, f.sent = err.Error(), err.Error(), 0
+			u.Trouble, f.trouble, f.sent = wording.Plain(err), err.Error(), 0
 		case err == nil && f.sent != number:
 			u.Swaps, f.trouble, f.sent = root.news(f.sent, nil), "", number
 		}

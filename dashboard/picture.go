@@ -8,6 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // picture is what the page knows at one moment. It does not change once it is made.
@@ -67,7 +68,7 @@ func (h *hub) look(now time.Time) *picture {
 	o := h.options.Observer
 	p := &picture{at: now, bucket: o.Bucket(), connected: o.Connected(), watched: h.watched}
 	if err := o.Err(); err != nil {
-		p.ended = err.Error()
+		p.ended = wording.Plain(err)
 	}
 	infos, members := o.Roles(), o.Members()
 	p.steered = o.Steered()

@@ -52,7 +52,7 @@ func groupsScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (an
 			if statusOf(err) < 500 {
 				return nil, err
 			}
-			if d.Problem = wording.OneLine(err.Error()); errors.Is(err, context.DeadlineExceeded) {
+			if d.Problem = wording.OneLine(wording.Plain(err)); errors.Is(err, context.DeadlineExceeded) {
 				d.Problem = "no answer: see whether the user of this page may list the records g.> of the namespace"
 			}
 			return d, nil

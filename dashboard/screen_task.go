@@ -70,7 +70,7 @@ func taskScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (any,
 func payload(data []byte, e *assign.SealedError) (text, hidden string) {
 	switch {
 	case e != nil:
-		return "", e.Error()
+		return "", wording.Plain(e)
 	case !utf8.Valid(data):
 		return "", wording.Count(len(data), "byte") + " that are not text"
 	}

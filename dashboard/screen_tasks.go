@@ -98,7 +98,7 @@ func tasksScreen(ctx context.Context, h *Handler, p *picture, q url.Values) (any
 		if statusOf(err) < 500 {
 			return nil, err
 		}
-		d.Problem = wording.OneLine(err.Error())
+		d.Problem = wording.OneLine(wording.Plain(err))
 	}
 	return d, nil
 }

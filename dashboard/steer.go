@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // actWithin is how long an act may take: the work of a leader drains meanwhile.
@@ -86,7 +88,7 @@ func (h *Handler) serveAct(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	if err := r.ParseForm(); err != nil {
-		h.sorry(w, http.StatusBadRequest, err.Error())
+		h.sorry(w, http.StatusBadRequest, wording.Plain(err))
 		return
 	}
 	d, ok := h.asked(w, who, r.PostForm)
@@ -98,7 +100,7 @@ func (h *Handler) serveAct(w http.ResponseWriter, r *http.Request) {
 	err := d.Act.run(ctx, h, d.Who, r.PostForm)
 	h.report(&d, err)
 	if err != nil {
-		d.Failed = err.Error()
+		d.Failed = wording.Plain(err)
 		status := statusOf(err)
 		if status == http.StatusServiceUnavailable {
 			status = http.StatusConflict
@@ -126,8 +128,8 @@ func (h *Handler) report(d *question, err error) {
 		}
 	}
 	if err != nil {
-		what.Text += ": " + err.Error()
-		h.options.Log.Warn("steering failed", append(attributes, "error", err)...)
+		what.Text += ": " + wording.Plain(err)
+		h.options.Log.Warn("steering failed", append(attributes, "error", wording.Plain(err))...)
 	} else {
 		h.options.Log.Info("steered", attributes...)
 	}

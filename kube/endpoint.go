@@ -13,6 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // Port is a port of a leader Service.
@@ -92,7 +93,7 @@ func (e *LeaderEndpoint) begin() error {
 		e.Pod, e.Node = cmp.Or(e.Pod, os.Getenv("POD_NAME")), cmp.Or(e.Node, os.Getenv("NODE_NAME"))
 		e.Every = cmp.Or(e.Every, 10*time.Second)
 		if e.OnError == nil {
-			e.OnError = func(err error) { slog.Warn("leader endpoint", "service", e.Service, "error", err) }
+			e.OnError = func(err error) { slog.Warn("leader endpoint", "service", e.Service, "error", wording.Plain(err)) }
 		}
 		if e.bucket == nil && e.Session != nil {
 			e.bucket = func() (string, time.Duration) { return e.Session.BucketID(), e.Session.Config().TTL }

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rolemanager/rolemanager/election"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // LeaderLabel labels the pod that leads a role, so that people and dashboards see it:
@@ -52,7 +53,7 @@ func (l LeaderLabel) Lead(
 		}
 		told := l.OnError
 		if told == nil {
-			told = func(err error) { slog.Warn("leader label", "pod", pod, "error", err) }
+			told = func(err error) { slog.Warn("leader label", "pod", pod, "error", wording.Plain(err)) }
 		}
 		key := cmp.Or(l.Key, managedBy+"/"+t.Role())
 		label := func(ctx context.Context, value any) error {

@@ -2,9 +2,9 @@ package roles
 
 import (
 	"log/slog"
-	"strings"
 
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // line is the log line of one event. This is the one place where its content is decided; the
@@ -46,21 +46,10 @@ func describe(e event.Event) line {
 	return at(slog.LevelDebug, event.Name(e)) // of a later version
 }
 
-// failure is an error as a field, no field for nil. The text in a log has no package name in front.
+// failure is an error as a field, no field for nil. The text in a log has no names of packages.
 func failure(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
 	}
-	return slog.String("error", plain(err))
-}
-
-// plain is the text of an error without the name of our package in front.
-func plain(err error) string {
-	text := err.Error()
-	for _, name := range []string{"election: ", "assign: ", "roles: ", "fencing: "} {
-		if rest, ours := strings.CutPrefix(text, name); ours {
-			return rest
-		}
-	}
-	return text
+	return slog.String("error", wording.Plain(err))
 }

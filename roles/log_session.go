@@ -8,6 +8,7 @@ import (
 
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 func describeSession(e event.Event) (line, bool) {
@@ -71,7 +72,7 @@ func connection(e event.ConnectionChanged) line {
 func fault(e event.Fault) line {
 	l := at(slog.LevelWarn, e.Doing+" failed")
 	if away := (*election.NotConnectedError)(nil); errors.As(e.Err, &away) {
-		l.message = plain(away) + "; trying again"
+		l.message = wording.Plain(away) + "; trying again"
 		l.repeats = l.message // one fault, whichever operations and roles it affects
 	} else if wait := (*election.WaitError)(nil); errors.As(e.Err, &wait) {
 		l.message = "waits " + wait.For
@@ -79,7 +80,7 @@ func fault(e event.Fault) line {
 	} else {
 		l.repeats = fmt.Sprint(l.message, e.Role, e.Err)
 		if e.Err != nil {
-			l.fields = append(l.fields, slog.String("error", strings.TrimPrefix(plain(e.Err), e.Doing+": ")))
+			l.fields = append(l.fields, slog.String("error", strings.TrimPrefix(wording.Plain(e.Err), e.Doing+": ")))
 		}
 	}
 	l.fields = append(l.fields, slog.Int("attempts", e.Attempts), slog.String("doing", e.Doing))

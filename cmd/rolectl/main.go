@@ -82,7 +82,7 @@ func run(ctx context.Context, a *cli.App, args []string) int {
 	if !a.Begun { // cobra refused the command line, and nothing was done
 		err = cli.UsageError(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	}
-	code, text := exitCode(ctx, cmd, err), cli.Plain(err)+others
+	code, text := exitCode(ctx, cmd, err), wording.Plain(err)+others
 	if code == cli.ExitUsage || code == cli.ExitConnection { // it may consist of several errors
 		text = wording.OneLine(text)
 	}

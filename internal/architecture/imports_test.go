@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"internal/wording":                    {},
 	"internal/seconds":                    {},
 	"internal/kubeapi":                    {},
-	"kube":                                {"election", "internal/kubeapi"},
+	"kube":                                {"election", "internal/kubeapi", "internal/wording"},
 	"internal/findings": {
 		"assign", "election", "internal/protocol", "internal/protocol/record", "internal/wording",
 	},
@@ -85,7 +85,7 @@ var allowed = map[string][]string{
 	"discovery": {"election", "internal/kubeapi"},
 	"roles": {
 		"discovery", "election", "event", "fencing", "internal/bridge", "internal/natsconn", "internal/seconds",
-		"internal/systemd",
+		"internal/systemd", "internal/wording",
 	},
 	"assign": {
 		"election", "event", "fencing", "internal/bridge", "internal/natskv", "internal/naming", "internal/protocol/tasks",
@@ -183,13 +183,13 @@ var allowed = map[string][]string{
 	"cmd/rolectl/internal/bucket": append(under("cmd/rolectl/internal", "cli", "dryrun", "show"), "internal/wording",
 		"internal/adoption", "internal/natskv"),
 	"cmd/rolectl/internal/dev": append(under("cmd/rolectl/internal", "cli", "inventory", "show"),
-		"internal/findings", "assign",
+		"internal/findings", "internal/wording", "assign",
 		"dashboard", "election", "internal/natskv", "internal/natsrun", "internal/bridge"),
 	"cmd/rolectl/internal/doctor": append(under("cmd/rolectl/internal", "cli", "connect", "inventory", "show"),
 		"internal/findings", "internal/wording", "assign",
 		"election", "internal/natskv", "internal/protocol", "internal/protocol/record"),
 	"cmd/rolectl/internal/exec": append(under("cmd/rolectl/internal", "cli", "inventory", "show", "supervise"),
-		"internal/findings",
+		"internal/findings", "internal/wording",
 		"election", "event", "internal/natskv", "internal/protocol/record", "internal/bridge", "internal/systemd"),
 	"cmd/rolectl/internal/exporter": append(under("cmd/rolectl/internal", "cli", "doctor", "inventory", "show"),
 		"election", "internal/exporter", "internal/findings"),

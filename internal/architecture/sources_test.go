@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // The bounds of a line, in characters.
@@ -26,8 +28,9 @@ const (
 // A message for people keeps no chain of package names, and has its plurals right. A docstring
 // gives a default and its bounds in a sentence.
 var (
-	ownPrefix    = regexp.MustCompile(`^(?:election|assign|roles|fencing|natskv|protocol): `)
-	prefixChain  = regexp.MustCompile(`\b(?:election|assign|roles|fencing|natskv|protocol): (?:election|assign|roles|fencing|natskv|protocol): `)
+	anyPackage   = `(?:` + strings.Join(wording.Packages, "|") + `): `
+	ownPrefix    = regexp.MustCompile(`^` + anyPackage)
+	prefixChain  = regexp.MustCompile(`\b` + anyPackage + anyPackage)
 	eitherNumber = regexp.MustCompile(`(?:^| )[a-z]+\(s\)`)
 	anyCount     = regexp.MustCompile(`%d (?:attempt|candidate|instance|leader|member|namespace|role|server|session|task|tick|worker)s\b`)
 	drawing      = regexp.MustCompile("[\u2500-\u257f\u25b2\u25b6\u25ba\u25bc\u25c0\u25c4]")

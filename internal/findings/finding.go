@@ -1,6 +1,10 @@
 package findings
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/rolemanager/rolemanager/internal/wording"
+)
 
 // Level is how bad a finding is. Its number is the exit code that monitoring systems expect.
 type Level int
@@ -37,7 +41,7 @@ func (f *List) OK(check, format string, args ...any) {
 
 // Add adds that something is wrong, and how to fix it.
 func (f *List) Add(l Level, check, fix, format string, args ...any) {
-	*f = append(*f, Finding{check, l, fmt.Sprintf(format, args...), fix})
+	*f = append(*f, Finding{check, l, fmt.Sprintf(format, wording.PlainArgs(args)...), fix})
 }
 
 // Worst is the level of all findings together: a known fault counts more than an unknown state.

@@ -103,7 +103,7 @@ func (a *App) Printer() show.Printer {
 
 // Say writes a note for the user, on standard error.
 func (a *App) Say(format string, args ...any) {
-	text := wording.Clean(fmt.Sprintf(format, args...))
+	text := wording.Clean(fmt.Sprintf(format, wording.PlainArgs(args)...))
 	if a.Format != "json" {
 		fmt.Fprintln(a.Err, text)
 		return

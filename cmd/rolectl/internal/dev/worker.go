@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // The built-in worker of dev is one member. It hands out the tasks of the namespace, and runs two
@@ -96,7 +97,7 @@ func (w *devWorker) attend(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-w.session.Done():
-			w.say("the built-in worker has ended: %s", cli.Plain(w.session.Err()))
+			w.say("the built-in worker has ended: %s", wording.Plain(w.session.Err()))
 			return
 		case <-look.C:
 			other := w.other()
@@ -114,7 +115,7 @@ func (w *devWorker) attend(ctx context.Context) {
 			}
 		}
 		if err != nil {
-			w.say("the built-in worker: %s", cli.Plain(err))
+			w.say("the built-in worker: %s", wording.Plain(err))
 		}
 		return
 	}

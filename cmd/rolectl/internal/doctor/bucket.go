@@ -7,7 +7,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/natskv"
@@ -47,7 +46,7 @@ func (x *examination) bucket(ctx context.Context) error {
 		x.Add(findings.Critical, "identity", "wait until that has ended; if it was interrupted: rolectl bucket adopt "+name,
 			"%s is being adopted: nobody opens it meanwhile", name)
 	case state.Copied != nil:
-		x.Add(findings.Critical, "identity", "rolectl bucket adopt "+name, "%s", cli.Plain(state.Copied))
+		x.Add(findings.Critical, "identity", "rolectl bucket adopt "+name, "%s", wording.Plain(state.Copied))
 	case state.Undescribed && len(state.Faults) == 0:
 		x.Add(findings.Warning, "identity", "rolectl bucket check "+name+" --fix",
 			"the metadata does not say where %s is: a copy could not be told from it", name)

@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/wording"
 )
@@ -90,7 +89,7 @@ func (x *examination) askMeta(ctx context.Context) (members []systemServer, why 
 		err = errors.New(why)
 	}
 	x.Add(findings.Unknown, "clusters", "give the context of a user of the system account",
-		"context %s does not show the meta group: %s", x.system.Context, cli.Plain(err))
+		"context %s does not show the meta group: %s", x.system.Context, wording.Plain(err))
 	return nil, ""
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
@@ -23,7 +22,7 @@ func (x *examination) roundTrip() {
 	for range 5 {
 		rtt, err := x.a.Conn.RTT()
 		if err != nil {
-			x.Add(findings.Unknown, "round trip", "try again", "no answer to a ping: %s", cli.Plain(err))
+			x.Add(findings.Unknown, "round trip", "try again", "no answer to a ping: %s", wording.Plain(err))
 			return
 		}
 		worst = max(worst, rtt)
@@ -149,6 +148,6 @@ func (x *examination) permissions(ctx context.Context) {
 		x.OK("permissions", "this user may read and steer")
 	default:
 		x.Add(findings.Unknown, "permissions", "try again, or check this user's permissions for "+subject,
-			"this user may read; whether it may steer is unknown: %s", cli.Plain(err))
+			"this user may read; whether it may steer is unknown: %s", wording.Plain(err))
 	}
 }

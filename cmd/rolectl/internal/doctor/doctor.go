@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/findings"
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 const (
@@ -81,7 +82,7 @@ func Examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
 		return nil, err
 	case err != nil:
 		found.Add(findings.Unknown, "connection",
-			"check --server and the credentials (rolectl --help lists their sources)", "%s", cli.Plain(err))
+			"check --server and the credentials (rolectl --help lists their sources)", "%s", wording.Plain(err))
 	}
 	return found, nil
 }
@@ -151,7 +152,7 @@ func examine(ctx context.Context, a *cli.App, c Checks) (findings.List, error) {
 		if errors.Is(err, election.ErrPermission) {
 			x.Add(findings.Unknown, "permissions",
 				"give this user the permissions of an observer (docs/reference/permissions.md)", "%s",
-				cli.Plain(err))
+				wording.Plain(err))
 			return x.List, nil
 		}
 		return x.List, err

@@ -28,16 +28,16 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	case err == nil:
 		return x.Overview(namespace, &o, x.sealOf(ctx, namespace))
 	case errors.Is(err, cli.ErrDenied):
-		x.unchecked("tasks", "%s: not checked: %s", namespace, cli.Plain(err))
+		x.unchecked("tasks", "%s: not checked: %s", namespace, wording.Plain(err))
 		return ""
 	case errors.Is(err, assign.ErrNoScheduler):
 		return x.unscheduled(ctx, namespace, records)
 	case errors.Is(err, context.DeadlineExceeded):
-		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer: %s", namespace, cli.Plain(err))
+		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer: %s", namespace, wording.Plain(err))
 	default:
 		x.Add(findings.Critical, "tasks",
 			"compare the stream with what rolectl tasks create "+namespace+" --dry-run prints", "%s: %s",
-			namespace, wording.OneLine(err.Error()))
+			namespace, wording.OneLine(wording.Plain(err)))
 	}
 	return ""
 }
@@ -57,7 +57,7 @@ func (x *examination) dead(ctx context.Context, namespace string) {
 	if err != nil {
 		x.Add(findings.Unknown, "tasks",
 			"give this user what an observer that runs doctor has (docs/reference/permissions.md)",
-			"%s: dead tasks were not counted: %s", namespace, cli.Plain(err))
+			"%s: dead tasks were not counted: %s", namespace, wording.Plain(err))
 		return
 	}
 	x.Dead(namespace, d)

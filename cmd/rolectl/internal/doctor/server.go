@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
 	"github.com/rolemanager/rolemanager/internal/findings"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // server checks the servers: their versions, and the limits of the account.
@@ -90,7 +90,7 @@ func (x *examination) limits(ctx context.Context) {
 			"JetStream is off: no server answers for it")
 		return
 	case err != nil:
-		x.Add(findings.Unknown, "limits", "try again", "no answer about the limits of the account: %s", cli.Plain(err))
+		x.Add(findings.Unknown, "limits", "try again", "no answer about the limits of the account: %s", wording.Plain(err))
 		return
 	}
 	x.account(m.Data)
@@ -108,7 +108,7 @@ func (x *examination) account(data []byte) {
 		return
 	case err != nil:
 		x.Add(findings.Unknown, "limits",
-			"try again", "the answer about the limits of the account cannot be read: %s", cli.Plain(err))
+			"try again", "the answer about the limits of the account cannot be read: %s", wording.Plain(err))
 		return
 	}
 	before := len(x.List)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/inventory"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // mayNot begins why nobody was asked, if that is for lack of permission.
@@ -71,7 +71,7 @@ func asked(ctx context.Context, nc *nats.Conn, subject string) (all []systemServ
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, "no server answers this user at " + subject
 	case err != nil:
-		return nil, "no answer at " + subject + ": " + cli.Plain(err)
+		return nil, "no answer at " + subject + ": " + wording.Plain(err)
 	}
 	return nil, "no answer at " + subject
 }

@@ -92,7 +92,7 @@ func (x *examination) objects(ctx context.Context, namespace string) {
 			"%s: there is no object store: outputs above 64 KiB wait until a worker (StreamAutoCreate) or rolectl tasks "+
 				"create %[1]s creates it", namespace)
 	default:
-		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
+		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, err)
 	}
 }
 
@@ -113,7 +113,7 @@ func (x *examination) namespace(ctx context.Context, namespace string) (said str
 			namespace, stream)
 		return "", false
 	case err != nil:
-		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, cli.Plain(err))
+		x.Add(findings.Unknown, "tasks", "try again", "%s: no answer about stream %s: %s", namespace, stream, err)
 		return "", false
 	}
 	fix := "raise max_bytes and max_msgs (nats stream edit " + stream + "), or keep outcomes for less time (Retention)"

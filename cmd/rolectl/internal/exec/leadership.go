@@ -13,6 +13,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/event"
 	"github.com/rolemanager/rolemanager/internal/systemd"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // leadership is one run of exec: its part in the election, and the command while it leads.
@@ -55,7 +56,7 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	cfg := o.session(a.Bucket)
 	cfg.Domain, cfg.APIPrefix = target.Domain, target.APIPrefix
 	cfg.Sinks = []event.Sink{event.SinkFunc(l.observe)}
-	if l.systemd = systemd.New(func(err error) { l.say("%s", cli.Plain(err)) }); l.systemd != nil {
+	if l.systemd = systemd.New(func(err error) { l.say("%s", wording.Plain(err)) }); l.systemd != nil {
 		cfg.Sinks = append(cfg.Sinks, l.systemd)
 	}
 	part := o.role(role)
@@ -81,7 +82,7 @@ func lead(ctx context.Context, a *cli.App, role, path string, args []string, o e
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Target.Timeout)
 	defer cancel()
 	if left := l.session.Close(closing); left != nil && err == nil {
-		l.say("the role is held until the lease runs out: %s", cli.Plain(left))
+		l.say("the role is held until the lease runs out: %s", wording.Plain(left))
 	}
 	return err
 }
@@ -172,9 +173,9 @@ func (l *leadership) observe(e event.Event) {
 		}
 	case event.Fault:
 		if wait := (*election.WaitError)(nil); errors.As(e.Err, &wait) {
-			l.say("%s", cli.Plain(e.Err))
+			l.say("%s", wording.Plain(e.Err))
 		} else if e.Attempts == 1 {
-			l.say("%s: %s: trying again", e.Doing, cli.Plain(e.Err))
+			l.say("%s: %s: trying again", e.Doing, wording.Plain(e.Err))
 		}
 	}
 }

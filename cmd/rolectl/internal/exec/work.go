@@ -14,6 +14,7 @@ import (
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/bridge"
 	"github.com/rolemanager/rolemanager/internal/systemd"
+	"github.com/rolemanager/rolemanager/internal/wording"
 )
 
 // work is the work of one term: it runs the command, with --restart again and again. It returns
@@ -79,7 +80,7 @@ func (l *leadership) ended(ctx context.Context, t *election.Term, result supervi
 		l.end(cli.ExitWith(cli.ExitLost, fmt.Errorf("lost leadership of %s: %w", t.Role(), why)))
 		return nil
 	}
-	l.say("lost leadership of %s: %s; waiting for it again", t.Role(), cli.Plain(why))
+	l.say("lost leadership of %s: %s; waiting for it again", t.Role(), wording.Plain(why))
 	if ctx.Err() == nil {
 		return why // give the role up: the command of this term has been ended
 	}

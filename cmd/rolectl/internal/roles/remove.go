@@ -137,7 +137,7 @@ func whyEnded(r inventory.RoleState) string {
 
 func (d *removal) keep(err error) {
 	if k := (*election.RoleKeptError)(nil); errors.As(err, &k) {
-		d.Kept = append(d.Kept, keptRole{k.Role, string(k.Reason), k.By, k.Error()})
+		d.Kept = append(d.Kept, keptRole{k.Role, string(k.Reason), k.By, wording.Plain(k)})
 	}
 }
 

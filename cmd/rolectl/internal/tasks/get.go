@@ -149,7 +149,7 @@ const shownData = 4 << 10
 // dataLines say what an input or a checkpoint is, or why it is not there.
 func dataLines(name string, data []byte, e *assign.SealedError) (lines []string) {
 	if e != nil && errors.Is(e, assign.ErrTampered) {
-		lines = append(lines, name+": "+wording.Clean(e.Error()))
+		lines = append(lines, name+": "+wording.Clean(wording.Plain(e)))
 	} else if e != nil {
 		lines = append(lines, name+": sealed ("+wording.Clean(e.Key)+")")
 	}
