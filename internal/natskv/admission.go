@@ -64,7 +64,7 @@ func (a *admission) ask(ctx context.Context, nc *nats.Conn) error {
 	case a.read && a.on.Load() == on:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
+	ctx, cancel := context.WithTimeout(ctx, resolveWithin)
 	defer cancel()
 	found, err := a.store.identify(ctx, nc)
 	if gone(err) {

@@ -45,7 +45,7 @@ func gone(err error) bool {
 
 // ask asks once, and never returns nil.
 func ask(ctx context.Context, nc *nats.Conn, at place) error {
-	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
+	ctx, cancel := context.WithTimeout(ctx, resolveWithin)
 	defer cancel()
 	_, err := infoOf(ctx, nc, at)
 	switch {

@@ -17,7 +17,7 @@ import (
 // queue, and a publisher sends it. The replies to all writes come to one inbox.
 //
 // Each open write is ended once, by the first that removes it from the open writes: the reply, the
-// timetable, the publisher's error, the inquiry, or Stop.
+// deadline, the error of the publisher, resolve, or Stop.
 //
 // The writer has no bound of its own. Its callers bound it: at most the writes that they submit
 // within a timeout are open at once.
@@ -28,10 +28,10 @@ type Writer struct {
 	entry admission
 
 	queue *mailbox.Mailbox[uint64] // numbers of writes to publish, bounded like the open ones
-	// earlier wakes the timetable when something is due before the end of its sleep. Size 1: one
+	// earlier wakes keepTime when something is due before the end of its sleep. Size 1: one
 	// token is enough.
 	earlier chan struct{}
-	// doubt asks for an inquiry. Size 1: an inquiry is about all open writes at once.
+	// doubt wakes resolve. Size 1: a round of resolve is about all open writes at once.
 	doubt chan struct{}
 
 	ctx  context.Context // ends at Stop
@@ -40,7 +40,7 @@ type Writer struct {
 
 	mu     sync.Mutex // never held across a callback or a call on the connection
 	open   map[uint64]*pending
-	due    timetable
+	due    deadlines
 	last   uint64 // number of the last write
 	closed bool
 }
@@ -91,7 +91,7 @@ func NewWriter(nc *nats.Conn, s Store) (*Writer, error) {
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	w.wg.Go(func() { w.publish(replies) })
 	w.wg.Go(w.keepTime)
-	w.wg.Go(func() { w.inquire(complaint) })
+	w.wg.Go(func() { w.resolve(complaint) })
 	return w, nil
 }
 
@@ -111,7 +111,7 @@ func (w *Writer) Submit(op Write, timeout time.Duration, done func(Result)) {
 func (w *Writer) enter(p *pending, timeout time.Duration) {
 	now := time.Now()
 	p.deadline = now.Add(timeout)
-	// The first thing due is a doubt, well before the deadline: only an inquiry tells a denied
+	// The first thing due is a doubt, well before the deadline: only resolve tells a denied
 	// permission from silence.
 	p.at = now.Add(min(doubtAfter, timeout/2))
 
@@ -139,7 +139,7 @@ func (w *Writer) Stop() {
 	w.mu.Lock()
 	open := w.open
 	w.open = nil
-	w.due = timetable{}
+	w.due = deadlines{}
 	w.closed = true
 	w.mu.Unlock()
 	w.stop()
@@ -227,7 +227,7 @@ func (w *Writer) reply(m *nats.Msg) {
 		return
 	}
 	// Nobody listens on the key's subject: the bucket is gone, or its stream has no leader. The
-	// inquiry finds out, or the timetable ends it.
+	// writer finds out in resolve, or the deadline ends it.
 	w.mu.Lock()
 	p := w.open[number]
 	if p != nil {

@@ -418,7 +418,7 @@ func TestEachWriteEndsOnce(t *testing.T) {
 			}
 		}
 		if len(w.open) != 0 || len(w.due.rows) != 0 {
-			t.Fatalf("round %d: %d open, %d in the timetable", round, len(w.open), len(w.due.rows))
+			t.Fatalf("round %d: %d open, %d among the deadlines", round, len(w.open), len(w.due.rows))
 		}
 	}
 }

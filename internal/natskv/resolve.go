@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// inquiryPause is the least time between two inquiries, so that everybody's retries do not all
-	// ask a store that answers nobody. Two inquiries fit into the second within which a denied
+	// resolvePause is the least time between two rounds of resolve, so that everybody's retries do
+	// not all ask a store that answers nobody. Two rounds fit into the second within which a denied
 	// permission must be named.
-	inquiryPause = 400 * time.Millisecond
-	// inquiryWithin bounds one question of an inquiry.
-	inquiryWithin = 2 * time.Second
+	resolvePause = 400 * time.Millisecond
+	// resolveWithin bounds one question of resolve.
+	resolveWithin = 2 * time.Second
 )
 
-// inquire finds out why writes get no answer, for all open writes at once. known is the
+// resolve finds out why writes get no answer, for all open writes at once. known is the
 // connection's last error that is older than the writer.
-func (w *Writer) inquire(known error) {
+func (w *Writer) resolve(known error) {
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -35,7 +35,7 @@ func (w *Writer) inquire(known error) {
 		select {
 		case <-w.ctx.Done():
 			return
-		case <-time.After(inquiryPause):
+		case <-time.After(resolvePause):
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (w *Writer) inquire(known error) {
 // seen. Of a batch only the last message is looked for: if another one is denied, the server
 // answers.
 func (w *Writer) lookForComplaint(known error) error {
-	ctx, cancel := context.WithTimeout(w.ctx, inquiryWithin)
+	ctx, cancel := context.WithTimeout(w.ctx, resolveWithin)
 	defer cancel()
 	if err := w.nc.FlushWithContext(ctx); err != nil {
 		return known // no round trip: the writes will time out

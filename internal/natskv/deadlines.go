@@ -11,16 +11,16 @@ import (
 // be named.
 const doubtAfter = 100 * time.Millisecond
 
-// slot is a write's position in the timetable.
+// slot is a write's position among the deadlines.
 type slot struct {
 	at    time.Time // when something is due: a doubt first, then the deadline
 	index int       // position in the heap, -1 when it is not there
 }
 
-// timetable orders open writes by the time of their next step, so that one timer serves all of
+// deadlines orders open writes by the time of their next step, so that one timer serves all of
 // them. Adding and removing cost O(log n), and almost nothing when timeouts are equal, as they
 // nearly always are.
-type timetable struct {
+type deadlines struct {
 	rows byDue
 	// sleeping is the time until which keepTime sleeps. It is zero when nothing was due.
 	sleeping time.Time
@@ -28,24 +28,24 @@ type timetable struct {
 
 // add reports whether keepTime must be woken, because this write is due before the end of its
 // sleep.
-func (t *timetable) add(p *pending) bool {
+func (t *deadlines) add(p *pending) bool {
 	heap.Push(&t.rows, p)
 	return t.sleeping.IsZero() || p.at.Before(t.sleeping)
 }
 
-func (t *timetable) remove(p *pending) {
+func (t *deadlines) remove(p *pending) {
 	if p.index >= 0 {
 		heap.Remove(&t.rows, p.index)
 	}
 }
 
 // postpone moves the first row to a later time.
-func (t *timetable) postpone(p *pending, at time.Time) {
+func (t *deadlines) postpone(p *pending, at time.Time) {
 	p.at = at
 	heap.Fix(&t.rows, p.index)
 }
 
-// keepTime ends writes whose time is over, and starts an inquiry for those that wait long. It makes
+// keepTime ends writes whose time is over, and asks resolve about those that wait long. It makes
 // no call that can wait.
 func (w *Writer) keepTime() {
 	timer := time.NewTimer(0)
