@@ -41,7 +41,7 @@ func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
 // Its methods are for one goroutine at a time, except URL, URLs, Connect, Link, LeaderOf and the
 // two Wait methods.
 type Cluster struct {
-	entrances // through the fronts
+	clientAddrs // through the fronts
 
 	dir    storeDir
 	nodes  []*Server

@@ -17,7 +17,7 @@ import (
 //
 // Its methods are for one goroutine at a time, except URL, URLs, Connect, Link and LeaderOf.
 type ProcessCluster struct {
-	entrances // through the servers' fronts
+	clientAddrs // through the servers' fronts
 
 	nodes []*Process
 	doors []*Proxy // the address for routes to each server: its own port is known only when it runs
@@ -103,14 +103,14 @@ func (c *ProcessCluster) Restart(i int) error {
 func (c *ProcessCluster) WaitReady(ctx context.Context) error {
 	var ended error
 	err := await(ctx, "cluster", func() (bool, string) {
-		var m muster
+		var m quorum
 		for i, p := range c.nodes {
-			n, err := p.ask(fmt.Sprint("stands ", len(c.nodes)), "stands")
+			n, err := p.ask(fmt.Sprint("state ", len(c.nodes)), "state")
 			if err != nil {
 				ended = err
 				return true, ""
 			}
-			m.add(nodeName(i), standing(n))
+			m.add(nodeName(i), serverState(n))
 		}
 		return m.whole()
 	})

@@ -21,10 +21,10 @@ const poll = 20 * time.Millisecond
 // Error: ctx's, with the last observation.
 func (c *Cluster) WaitReady(ctx context.Context) error {
 	return await(ctx, "cluster", func() (bool, string) {
-		var m muster
+		var m quorum
 		up := c.up()
 		for _, srv := range up {
-			m.add(srv.Name(), standingOf(srv, len(up)))
+			m.add(srv.Name(), stateOf(srv, len(up)))
 		}
 		return m.whole()
 	})

@@ -66,7 +66,7 @@ func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) erro
 		return err
 	}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		answer, err := carryOut(s.Running(), lines.Text(), step)
+		answer, err := execute(s.Running(), lines.Text(), step)
 		if err != nil {
 			return err
 		}
@@ -77,9 +77,9 @@ func obey(s *Server, in io.Reader, out io.Writer, step func(time.Duration)) erro
 	return nil
 }
 
-// carryOut carries out one line. "step 30s" moves the clock and is answered with the time, "routes"
-// with the port at which the server takes them, and "stands 3" with its standing in a cluster of 3.
-func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer string, err error) {
+// execute carries out one line. "step 30s" moves the clock and is answered with the time, "routes"
+// with the port at which the server takes them, and "state 3" with its state in a cluster of 3.
+func execute(srv *server.Server, line string, step func(time.Duration)) (answer string, err error) {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
 	case "step":
@@ -91,9 +91,9 @@ func carryOut(srv *server.Server, line string, step func(time.Duration)) (answer
 		if addr := srv.ClusterAddr(); addr != nil {
 			return fmt.Sprint("routes ", addr.Port), nil
 		}
-	case "stands":
+	case "state":
 		if size, err := strconv.Atoi(rest); err == nil {
-			return fmt.Sprintf("stands %d", standingOf(srv, size)), nil
+			return fmt.Sprintf("state %d", stateOf(srv, size)), nil
 		}
 	}
 	return "", fmt.Errorf("natsrun: a server of its own cannot %q", line)

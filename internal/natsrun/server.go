@@ -63,7 +63,7 @@ func (s *Server) start() error {
 	if err != nil {
 		return fmt.Errorf("natsrun: configure server: %w", err)
 	}
-	log := &lastWords{}
+	log := &logger{}
 	srv.SetLoggerV2(log, false, false, false)
 	srv.Start()
 	if !isReady(srv, log) || (so.JetStream && !srv.JetStreamEnabled()) {
@@ -79,7 +79,7 @@ func (s *Server) start() error {
 }
 
 // isReady waits until the server takes connections, or has logged why it never will.
-func isReady(srv *server.Server, log *lastWords) bool {
+func isReady(srv *server.Server, log *logger) bool {
 	for deadline := time.Now().Add(readyWithin); time.Now().Before(deadline) && !log.fatal(); {
 		if srv.ReadyForConnections(readyWithin / 200) {
 			return true

@@ -162,7 +162,7 @@ func (s *Supercluster) WaitReady(ctx context.Context) error {
 		var seen []string
 		for _, c := range s.clusters {
 			for _, srv := range c.up() {
-				gateways, is := srv.NumOutboundGateways(), standingOf(srv, len(c.nodes))
+				gateways, is := srv.NumOutboundGateways(), stateOf(srv, len(c.nodes))
 				leader := srv.JetStreamIsLeader()
 				known := len(srv.JetStreamClusterPeers())
 				if gateways == len(s.clusters)-1 && srv.JetStreamIsCurrent() && is != unrouted && (!leader || known == total) {

@@ -6,23 +6,23 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// standing is how far a server has come into its cluster, as it sees it itself.
-type standing int64
+// serverState is how far a server has come into its cluster, as it sees it itself.
+type serverState int64
 
 const (
-	unrouted  standing = iota // it lacks a route to at least one other server
-	behind                    // it follows no leader of JetStream's meta group, or has not caught up with it
-	leadsSome                 // it leads that group, and does not know all servers of it yet
+	unrouted  serverState = iota // it lacks a route to at least one other server
+	behind                       // it follows no leader of JetStream's meta group, or has not caught up with it
+	leadsSome                    // it leads that group, and does not know all servers of it yet
 	follows
 	leads
 )
 
-func (s standing) String() string {
+func (s serverState) String() string {
 	return [...]string{"routes are missing", "not current", "leads some", "follows", "leads"}[s]
 }
 
-// standingOf is the standing of a server in a cluster of that size.
-func standingOf(srv *server.Server, size int) standing {
+// stateOf is the state of a server in a cluster of that size.
+func stateOf(srv *server.Server, size int) serverState {
 	switch {
 	case srv.NumRoutes() != size-1:
 		return unrouted
@@ -36,13 +36,13 @@ func standingOf(srv *server.Server, size int) standing {
 	return leads
 }
 
-// muster is the standing of all servers of a cluster.
-type muster struct {
+// quorum is the states of all servers of a cluster.
+type quorum struct {
 	leaders, followers int
 	seen               []string
 }
 
-func (m *muster) add(name string, s standing) {
+func (m *quorum) add(name string, s serverState) {
 	switch s {
 	case leads:
 		m.leaders++
@@ -53,6 +53,6 @@ func (m *muster) add(name string, s standing) {
 }
 
 // whole reports whether one of them leads and all others follow. Streams can then be made.
-func (m *muster) whole() (ok bool, seen string) {
+func (m *quorum) whole() (ok bool, seen string) {
 	return m.leaders == 1 && m.leaders+m.followers == len(m.seen), strings.Join(m.seen, "; ")
 }
