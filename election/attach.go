@@ -23,19 +23,19 @@ type attachment struct {
 	name string
 	run  func(ctx context.Context, h Host) error
 
-	mu      sync.Mutex
-	number  uint64 // of the lease it is to run under, 0 for none
-	host    Host
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	stopped bool
-	serving bool
-	left    error         // with which it has returned after the close
-	drains  time.Duration // how long it may take to return when the session is closed
-	wake    chan struct{} // cap 1: the lease has changed
-	changed chan struct{} // cap 1: the view has changed
-	beaten  chan struct{} // cap 1: a beat was acknowledged
-	done    chan struct{}
+	mu            sync.Mutex
+	number        uint64 // of the lease it is to run under, 0 for none
+	host          Host
+	ctx           context.Context
+	cancel        context.CancelCauseFunc
+	stopped       bool
+	serving       bool
+	left          error         // with which it has returned after the close
+	drains        time.Duration // how long it may take to return when the session is closed
+	wake          chan struct{} // cap 1: the lease has changed
+	changed       chan struct{} // cap 1: the view has changed
+	heartbeatDone chan struct{} // cap 1: a beat was acknowledged
+	done          chan struct{}
 }
 
 // ErrAttached says that something of the same name is attached to the session already. A session
@@ -60,7 +60,7 @@ func (s *Session) attachOnce(name string, run func(ctx context.Context, h Host) 
 func (s *Session) attach(name string, run func(ctx context.Context, h Host) error, once bool) error {
 	a := &attachment{
 		s: s, name: name, run: run, drains: s.cfg.DrainTimeout,
-		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), beaten: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), heartbeatDone: make(chan struct{}, 1),
 		done: make(chan struct{}),
 	}
 	s.mu.Lock()
@@ -144,7 +144,9 @@ func (a *attachment) begin(l *loop, number uint64) {
 	}
 	a.number = number
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.host = Host{lease{s: a.s, a: a, l: l, number: number, trust: l.s.trust, changed: a.changed, beaten: a.beaten}}
+	a.host = Host{lease{
+		s: a.s, a: a, l: l, number: number, trust: l.s.trust, changed: a.changed, heartbeatDone: a.heartbeatDone,
+	}}
 	if a.serving {
 		a.signal()
 		return
@@ -213,7 +215,7 @@ func (a *attachment) pulse() {
 
 func (a *attachment) beat() {
 	select {
-	case a.beaten <- struct{}{}:
+	case a.heartbeatDone <- struct{}{}:
 	default:
 	}
 }

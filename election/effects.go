@@ -13,8 +13,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/view"
 )
 
-// carryOut does what the machine wants, and never waits for it.
-func (l *loop) carryOut(effect protocol.Effect) {
+// execute does what the machine wants, and never waits for it.
+func (l *loop) execute(effect protocol.Effect) {
 	switch e := effect.(type) {
 	case protocol.Write:
 		l.write(e)
@@ -240,7 +240,7 @@ func (l *loop) tell(notice protocol.Effect) {
 		}
 	case protocol.Beat:
 		if n.Outcome == record.Won {
-			s.beaten.Store(meta.Time.UnixNano())
+			s.heartbeatAt.Store(meta.Time.UnixNano())
 			s.rtt.Store(int64(n.Took))
 			for _, a := range s.attachments() {
 				a.beat()

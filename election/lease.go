@@ -18,13 +18,13 @@ import (
 // lease is a session's lease as package assign works with it, see bridge.LeaseOf. [Host] shows a
 // part of it.
 type lease struct {
-	s       *Session
-	a       *attachment
-	l       *loop
-	number  uint64
-	trust   *trust
-	changed chan struct{}
-	beaten  chan struct{}
+	s             *Session
+	a             *attachment
+	l             *loop
+	number        uint64
+	trust         *trust
+	changed       chan struct{}
+	heartbeatDone chan struct{}
 }
 
 // Conn is the session's connection.
@@ -136,7 +136,7 @@ func (h lease) Awake(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-h.beaten:
+		case <-h.heartbeatDone:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -168,7 +168,7 @@ func (l *loop) step(ev protocol.Event) {
 	l.effects = l.machine.Step(l.now, ev, l.effects[:0])
 	l.watcher.seen.Store(l.machine.View().Last())
 	for _, e := range l.effects {
-		l.carryOut(e)
+		l.execute(e)
 	}
 	clear(l.effects)
 	if !l.ended {

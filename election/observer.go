@@ -30,8 +30,8 @@ type Observer struct {
 	mu   sync.Mutex
 	view *protocol.View
 	news protocol.News
-	// doubted is since when what is shown may be old: the watch has ended, or the connection. 0 while
-	// the bucket is followed.
+	// doubted is since when what is shown may be old: the watch has ended, or the connection. 0
+	// while the bucket is followed.
 	doubted record.Instant
 	// removed are the roles whose record was removed, oldest first: they are forgotten after L_max.
 	removed []*protocol.RoleView
@@ -190,9 +190,9 @@ func (o *Observer) take(b batch) error {
 	}
 	o.news.Reset()
 	o.watcher.seen.Store(o.view.Last())
-	wentBack := o.view.Regressed()
+	regressed := o.view.Regressed()
 	o.mu.Unlock()
-	if wentBack {
+	if regressed {
 		return ErrStoreRegressed
 	}
 	if b.snapshot {

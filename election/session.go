@@ -33,13 +33,13 @@ type Session struct {
 	events *fanout
 	box    *mailbox.Mailbox[message] // bounded by the writes in flight, and by the callers that wait for an answer
 
-	number   atomic.Uint64 // of the open session, 0 while there is none
-	beaten   atomic.Int64  // wall time of the last renewal, ns
-	rtt      atomic.Int64  // how long it took, ns
-	up       atomic.Bool   // the connection
-	present  atomic.Pointer[trust]
-	trust    *trust // the same, for the loop
-	commands atomic.Uint64
+	number      atomic.Uint64 // of the open session, 0 while there is none
+	heartbeatAt atomic.Int64  // wall time of the last renewal, ns
+	rtt         atomic.Int64  // how long it took, ns
+	up          atomic.Bool   // the connection
+	present     atomic.Pointer[trust]
+	trust       *trust // the same, for the loop
+	commands    atomic.Uint64
 	// reliances are those that depend on roles of ours.
 	reliances atomic.Pointer[[]*reliance]
 
@@ -335,7 +335,7 @@ func (s *Session) Events(ctx context.Context) <-chan event.Event { return s.even
 
 // LastHeartbeat is when the lease was last renewed, and how long that took; zero before the first.
 func (s *Session) LastHeartbeat() (at time.Time, took time.Duration) {
-	if ns := s.beaten.Load(); ns != 0 {
+	if ns := s.heartbeatAt.Load(); ns != 0 {
 		at = time.Unix(0, ns)
 	}
 	return at, time.Duration(s.rtt.Load())

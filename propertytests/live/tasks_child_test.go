@@ -103,7 +103,7 @@ func taskChild(url, name string, d *diary) error {
 			}
 		}
 		d.line("begin %s %d %d %d %d %d", t.ID(), f.Epoch, f.Seq, bridge.Number(s), saved, time.Now().UnixNano())
-		how, err := "succeeded", d.carryOut(ctx, t, saved)
+		how, err := "succeeded", d.execute(ctx, t, saved)
 		switch {
 		case ctx.Err() != nil && err != nil:
 			how = "stopped"
@@ -126,9 +126,9 @@ func taskChild(url, name string, d *diary) error {
 	return runChild(ctx, s, nc, d)
 }
 
-// carryOut does what an order says about its length, its checkpoints, which count on from what the
+// execute does what an order says about its length, its checkpoints, which count on from what the
 // attempt was given, and how many attempts fail.
-func (d *diary) carryOut(ctx context.Context, t *assign.Task[tasks.Order], saved int) error {
+func (d *diary) execute(ctx context.Context, t *assign.Task[tasks.Order], saved int) error {
 	o := t.Input
 	for step := range o.Steps + 1 {
 		select {

@@ -44,11 +44,11 @@ type acknowledged struct {
 // is alone. They are never reported together with items that are reported for the first time, and
 // never delay those.
 type item struct {
-	held   tasks.Held
-	x      *execution
-	number uint64
-	lapses int // reports of it that had no answer
-	share  int // how many items its next report may hold, 0 for as many as fit
+	held    tasks.Held
+	x       *execution
+	number  uint64
+	expired int // reports of it that had no answer
+	share   int // how many items its next report may hold, 0 for as many as fit
 }
 
 // cooling is an attempt whose progress was reported, until it may be reported again.
@@ -63,7 +63,7 @@ type flight struct {
 	until time.Time // zero: nobody has listened
 }
 
-func (f *flight) doubted() bool { return f.list[0].lapses > 0 }
+func (f *flight) doubted() bool { return f.list[0].expired > 0 }
 
 const (
 	maxFlights  = 4
@@ -183,7 +183,7 @@ func (o *outbox) overdue(now time.Time) {
 				it.x.flying, it.x.queued = false, true
 			}
 			if !unheard {
-				it.lapses++
+				it.expired++
 				it.share = max(len(f.list)/2, 1)
 			}
 			o.put(it)
@@ -199,11 +199,11 @@ func (o *outbox) overdue(now time.Time) {
 
 // put queues an item to be reported again.
 func (o *outbox) put(it item) {
-	if it.lapses == 0 {
+	if it.expired == 0 {
 		o.queue = append(o.queue, it)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(o.doubted, it.lapses+1, func(d item, lapses int) int { return d.lapses - lapses })
+	i, _ := slices.BinarySearchFunc(o.doubted, it.expired+1, func(d item, expired int) int { return d.expired - expired })
 	o.doubted = slices.Insert(o.doubted, i, it)
 }
 

@@ -60,7 +60,7 @@ func Output(id string, epoch uint64, n uint32) string {
 // run is the handler of each of them.
 func (p *Process) run(ctx context.Context, t *assign.Task[Order]) (out string, err error) {
 	return p.noted(t.ID(), t.Fence(), t.Input.Stubborn, t.Checkpoint(), func(r *Run) error {
-		return p.carryOut(ctx, t, r)
+		return p.execute(ctx, t, r)
 	})
 }
 
@@ -87,7 +87,7 @@ func (p *Process) noted(id string, token fencing.Token, stubborn time.Duration, 
 	return Output(id, token.Epoch, token.Seq), nil
 }
 
-func (p *Process) carryOut(ctx context.Context, t *assign.Task[Order], r *Run) error {
+func (p *Process) execute(ctx context.Context, t *assign.Task[Order], r *Run) error {
 	o := t.Input
 	for range o.Steps {
 		if err := p.wait(ctx, o, o.Run/time.Duration(o.Steps+1)); err != nil {

@@ -109,7 +109,7 @@ func (l *lead) step(ev tasks.Event) {
 		if l.over {
 			return
 		}
-		l.carryOut(e)
+		l.execute(e)
 		if l.w.Effects++; l.w.Effects == l.w.CrashAt {
 			l.p.crash()
 			return
@@ -142,7 +142,7 @@ func (l *lead) rest() {
 	l.stop()
 }
 
-func (l *lead) carryOut(effect tasks.Effect) {
+func (l *lead) execute(effect tasks.Effect) {
 	w := l.w
 	switch e := effect.(type) {
 	case tasks.WriteSeal:

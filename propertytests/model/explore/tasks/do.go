@@ -117,7 +117,7 @@ func (x *Model) step(w *World, k int, ev tasks.Event) error {
 	effects := l.s.Step(l.now, ev, nil)
 	w.leaders[k] = &l
 	for _, e := range effects {
-		if err := x.carryOut(w, k, &l, e); err != nil {
+		if err := x.execute(w, k, &l, e); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (x *Model) tell(w *World, k int, ev tasks.Event) error {
 	return x.step(w, k, ev)
 }
 
-func (x *Model) carryOut(w *World, k int, l *leader, e tasks.Effect) error {
+func (x *Model) execute(w *World, k int, l *leader, e tasks.Effect) error {
 	to := func(session uint64) uint8 {
 		for _, f := range w.ledger.log {
 			if f.kind == leaseFact && f.session == session {
