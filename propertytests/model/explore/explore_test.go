@@ -159,7 +159,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		if race.Enabled { // nothing here is concurrent: a look at the copying of memory is enough
 			bounds.States = min(bounds.States, 500)
 		}
-		bounds.Hope = *states == 0 || *states > usual || isWhole(name)
+		bounds.Liveness = *states == 0 || *states > usual || isWhole(name)
 		all := isWhole(name) && *depth == 0 && !race.Enabled
 		if all {
 			bounds.States = 0
@@ -176,7 +176,7 @@ func explored[S any](t *testing.T, name string, m search.Model[S]) (r search.Rep
 		if missing := except(r.Missing(), without); narrow && r.Whole && len(missing) > 0 {
 			t.Errorf("no state %s: %v", strings.Join(missing, ", nor one "), r)
 		}
-		if _, is := m.(search.Hopeful[S]); is && all && r.Good == 0 {
+		if _, is := m.(search.Recoverable[S]); is && all && r.Good == 0 {
 			t.Errorf("no state is a good end: %v", r)
 		}
 		enough := bounds.Depth == 0 && (bounds.States == 0 || bounds.States >= telling(name))

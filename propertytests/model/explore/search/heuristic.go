@@ -2,28 +2,28 @@ package search
 
 import "errors"
 
-var errHopeless = errors.New("from here nothing leads to a good end any more, whatever happens but faults")
+var errUnrecoverable = errors.New("from here nothing leads to a good end any more, whatever happens but faults")
 
-// Hopeful is a model in which everything must be able to come to a good end, whatever has happened:
-// a state from which no moves but faults lead there is a violation (of liveness, if whatever can
-// always happen again happens one day).
-type Hopeful[S any] interface {
+// Recoverable is a model in which everything must be able to come to a good end, whatever has
+// happened: a state from which no moves but faults lead there is a violation (of liveness, if
+// whatever can always happen again happens one day).
+type Recoverable[S any] interface {
 	Model[S]
-	// Good reports whether a state is an end that was hoped for.
+	// Good reports whether a state is a good end.
 	Good(s S) bool
 	// Fault reports whether a move is something that goes wrong, which nobody may count on.
 	Fault(m Move) bool
 }
 
-// hope is which states lead where, of those that were left.
-type hope struct {
+// heuristic is which states lead where, of those that were left.
+type heuristic struct {
 	number   map[uint64]uint32 // of states, by their fingerprint
 	from, to []uint32
 	good     []bool
 }
 
 // lost is the first state from which no good one can be reached, false when there is none.
-func (h *hope) lost() (state uint32, is bool) {
+func (h *heuristic) lost() (state uint32, is bool) {
 	first := make([]uint32, len(h.good)+1) // of each state's own among the sorted
 	for _, to := range h.to {
 		first[to+1]++
@@ -61,12 +61,12 @@ func (h *hope) lost() (state uint32, is bool) {
 	return 0, false
 }
 
-// hopeless tells the way to a state from which there is no good one.
-func hopeless[S any](m Model[S], nodes []node, state uint32) *Violation {
+// unrecoverable tells the way to a state from which there is no good one.
+func unrecoverable[S any](m Model[S], nodes []node, state uint32) *Violation {
 	v := &Violation{}
 	if before := nodes[state].parent; before != root {
 		v = retell(m, nodes, before, nodes[state].move)
 	}
-	v.Err = errHopeless
+	v.Err = errUnrecoverable
 	return v
 }

@@ -27,9 +27,10 @@ type Move uint32
 type Bounds struct {
 	States int
 	Depth  int
-	// Hope asks of a Hopeful model whether every state can come to a good end. Only a search that has
-	// seen all states knows, and it takes 24 bytes for each state and 8 for each transition.
-	Hope bool
+	// Liveness asks of a Recoverable model whether every state can come to a good end. Only a
+	// search that has seen all states knows, and it takes 24 bytes for each state and 8 for each
+	// transition.
+	Liveness bool
 	// Alike is of how many fingerprints one is looked at closely: every state that has it must
 	// continue as the first one did. It is what shows that a fingerprint leaves out nothing that
 	// matters.
@@ -45,7 +46,7 @@ type Report struct {
 	Waiting             int  // states that were found and not left
 	Widest              int  // the most of them at one depth
 	Whole               bool // nothing is left: these are all the states that there are
-	Good                int  // ends that were hoped for, which every state can come to
+	Good                int  // good ends, which every state can come to
 	Alike               int  // states that were held against another one of their fingerprint, and continue as that one
 	Landmarks           []Landmark
 	Took                time.Duration
@@ -98,12 +99,12 @@ func Run[S any](m Model[S], b Bounds) Report {
 		now   []waiting[S]
 		next  []waiting[S]
 		moves []Move
-		hopes *hope
+		reach *heuristic
 		like  = likeness{every: uint64(b.Alike), first: map[uint64]sampled{}}
 	)
-	hopeful, is := m.(Hopeful[S])
-	if is && b.Hope {
-		hopes = &hope{number: map[uint64]uint32{}}
+	recoverable, is := m.(Recoverable[S])
+	if is && b.Liveness {
+		reach = &heuristic{number: map[uint64]uint32{}}
 	}
 	marked, hasMarks := m.(Landmarked[S])
 	if hasMarks {
@@ -128,13 +129,13 @@ func Run[S any](m Model[S], b Bounds) Report {
 			if hasMarks {
 				passed(r.Landmarks, marked.At(s))
 			}
-			if hopes != nil {
-				hopes.number[sum] = uint32(len(nodes) - 1)
-				hopes.good = append(hopes.good, hopeful.Good(s))
+			if reach != nil {
+				reach.number[sum] = uint32(len(nodes) - 1)
+				reach.good = append(reach.good, recoverable.Good(s))
 			}
 		}
-		if hopes != nil && from != root && !hopeful.Fault(by) {
-			hopes.from, hopes.to = append(hopes.from, from), append(hopes.to, hopes.number[sum])
+		if reach != nil && from != root && !recoverable.Fault(by) {
+			reach.from, reach.to = append(reach.from, from), append(reach.to, reach.number[sum])
 		}
 	}
 	starts, broken := m.Start()
@@ -176,12 +177,12 @@ func Run[S any](m Model[S], b Bounds) Report {
 			r.Depth++
 		}
 	}
-	if r.Whole = len(next) == 0; r.Whole && hopes != nil {
-		if state, is := hopes.lost(); is {
-			r.Violation = hopeless(m, nodes, state)
+	if r.Whole = len(next) == 0; r.Whole && reach != nil {
+		if state, is := reach.lost(); is {
+			r.Violation = unrecoverable(m, nodes, state)
 			return report()
 		}
-		for _, good := range hopes.good {
+		for _, good := range reach.good {
 			if good {
 				r.Good++
 			}

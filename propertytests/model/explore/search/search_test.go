@@ -106,18 +106,18 @@ func (road) Fault(m Move) bool { return m >= 100 }
 
 func TestEveryStateCanEndWell(t *testing.T) {
 	round := map[int][]Move{0: {1, 2}, 1: {0, 3}, 2: {4}, 4: {2, 101}}
-	r := Run(road{round, 3}, Bounds{Hope: true})
-	if v := r.Violation; v == nil || !errors.Is(v.Err, errHopeless) || !slices.Equal(v.Story, []string{"2"}) {
+	r := Run(road{round, 3}, Bounds{Liveness: true})
+	if v := r.Violation; v == nil || !errors.Is(v.Err, errUnrecoverable) || !slices.Equal(v.Story, []string{"2"}) {
 		t.Errorf("round and round, with no way out but a fault: %+v", r.Violation)
 	}
 	if r := Run(road{round, 3}, Bounds{}); r.Violation != nil || r.Good != 0 {
 		t.Errorf("that was not asked for: %v", r)
 	}
 	round[4] = append(round[4], 1)
-	if r := Run(road{round, 3}, Bounds{Hope: true}); r.Violation != nil || r.Good != 1 || !r.Whole {
+	if r := Run(road{round, 3}, Bounds{Liveness: true}); r.Violation != nil || r.Good != 1 || !r.Whole {
 		t.Errorf("each of them leads to the end: %v, %+v", r, r.Violation)
 	}
-	if r := Run(road{nil, 3}, Bounds{Hope: true}); r.Violation == nil || len(r.Violation.Story) != 0 {
+	if r := Run(road{nil, 3}, Bounds{Liveness: true}); r.Violation == nil || len(r.Violation.Story) != 0 {
 		t.Errorf("there is nothing but the start: %v", r)
 	}
 }
