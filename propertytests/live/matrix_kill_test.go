@@ -51,7 +51,7 @@ func child(url, name string) error {
 	}
 	defer tellStatus(s)()
 	e, err := s.Campaign(election.RoleConfig{Role: role, Lead: func(ctx context.Context, t *election.Term) error {
-		defer tellBelief(ctx, s, t)()
+		defer tellTrust(ctx, s, t)()
 		fmt.Println("leads", t.Epoch())
 		defer fmt.Println("stops", t.Epoch())
 		if dir := os.Getenv(childLedgers); dir != "" {
@@ -83,7 +83,7 @@ type processes struct {
 	env   []string // more of it for each
 	mu    sync.Mutex
 	lines []string
-	told  []string // of belief, by tellBelief
+	told  []string // of trust, by tellTrust
 	found []string // what they have found, by tellEvent and tellStatus
 }
 
@@ -105,7 +105,7 @@ func (s *speaker) Write(p []byte) (int, error) {
 		}
 		text := s.name + " " + string(line)
 		switch {
-		case bytes.HasPrefix(line, []byte(belief)):
+		case bytes.HasPrefix(line, []byte(trust)):
 			s.ps.told = append(s.ps.told, text)
 		case bytes.HasPrefix(line, []byte(finding)):
 			s.ps.finds(text)

@@ -15,10 +15,10 @@ import (
 	"github.com/rolemanager/rolemanager/propertytests/live/elections"
 )
 
-// belief begins each line in which a child says that it believes to lead: when a term began, that
+// trust begins each line in which a child says that it trusts its lease: when a term began, that
 // it lasted at a moment, with the session's deadline as it was then, and that it had ended by a
 // moment.
-const belief = "belief-"
+const trust = "trust-"
 
 // machineTime reads a clock that all processes of this machine have in common, and that nobody
 // sets.
@@ -30,11 +30,11 @@ func machineTime() time.Time {
 	return time.Unix(0, now.Nano())
 }
 
-// tellBelief writes down what a process believes of a term, every few milliseconds until the
+// tellTrust writes down what a process trusts of a term, every few milliseconds until the
 // context ends or it is told to stop.
-func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (stop func()) {
+func tellTrust(ctx context.Context, s *election.Session, t *election.Term) (stop func()) {
 	tell := func(what string, at, deadline time.Time) {
-		fmt.Println(belief+what, t.Epoch(), at.UnixNano(), deadline.UnixNano())
+		fmt.Println(trust+what, t.Epoch(), at.UnixNano(), deadline.UnixNano())
 	}
 	led := time.Since(t.Since()) // before the clock is read, so that the term is not said to begin too early
 	now := machineTime()
@@ -67,9 +67,9 @@ func tellBelief(ctx context.Context, s *election.Session, t *election.Term) (sto
 	}
 }
 
-// exclusive sweeps what the processes have told of their belief, as an arena does, and says how
-// many violations there were. A process that was killed or stopped has believed until its deadline:
-// nobody may lead before that.
+// exclusive sweeps what the processes have told of their trust, as an arena does, and says how
+// many violations there were. A process that was killed or stopped has trusted its lease until its
+// deadline: nobody may lead before that.
 func (ps *processes) exclusive(atLeast int) (violations int) {
 	ps.t.Helper()
 	ps.mu.Lock()
@@ -79,7 +79,7 @@ func (ps *processes) exclusive(atLeast int) (violations int) {
 		ps.t.Fatal(err)
 	}
 	terms, samples := all.Terms()
-	ps.t.Logf("%d terms, believed in %d samples", terms, samples)
+	ps.t.Logf("%d terms, trusted in %d samples", terms, samples)
 	found := all.Sweep()
 	for _, v := range found {
 		ps.t.Error(v)
@@ -90,7 +90,7 @@ func (ps *processes) exclusive(atLeast int) (violations int) {
 	return len(found)
 }
 
-// ledgerOf is what lines of belief come to, those of each process in their order, those of several
+// ledgerOf is what lines of trust come to, those of each process in their order, those of several
 // in any.
 func ledgerOf(lines []string) (*elections.Ledger, error) {
 	all, last := elections.NewLedger(true), map[string]*elections.Hold{}
@@ -102,7 +102,7 @@ func ledgerOf(lines []string) (*elections.Ledger, error) {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 		moment, deadline := time.Unix(0, at), time.Unix(0, until)
-		switch strings.TrimPrefix(what, belief) {
+		switch strings.TrimPrefix(what, trust) {
 		case "began":
 			last[name] = all.Promoted(name, role, 0, epoch, moment, deadline)
 		case "lasts":
@@ -118,25 +118,25 @@ func ledgerOf(lines []string) (*elections.Ledger, error) {
 // was stopped and says late that it has ended, or was killed and never says so.
 func TestLedgerOfProcesses(t *testing.T) {
 	for name, c := range map[string]struct {
-		ends string // of a, which believed until 900
+		ends string // of a, which trusted its lease until 900
 		next int    // b begins
 		want int    // violations
 	}{
-		"one after the other":      {"a belief-ended 4 600 0", 601, 0},
-		"two at once":              {"a belief-ended 4 600 0", 599, 1},
-		"stopped":                  {"a belief-ended 4 5000 0", 901, 0},
-		"stopped, and overtaken":   {"a belief-ended 4 5000 0", 899, 1},
+		"one after the other":      {"a trust-ended 4 600 0", 601, 0},
+		"two at once":              {"a trust-ended 4 600 0", 599, 1},
+		"stopped":                  {"a trust-ended 4 5000 0", 901, 0},
+		"stopped, and overtaken":   {"a trust-ended 4 5000 0", 899, 1},
 		"killed":                   {"", 901, 0},
 		"killed, and overtaken":    {"", 899, 1},
-		"killed, and led again":    {"a belief-began 9 901 2000", 2001, 0},
-		"led twice by one process": {"a belief-began 9 899 2000", 2001, 1},
+		"killed, and led again":    {"a trust-began 9 901 2000", 2001, 0},
+		"led twice by one process": {"a trust-began 9 899 2000", 2001, 1},
 	} {
-		lines := []string{"a belief-began 4 100 800", "a belief-lasts 4 200 900"}
+		lines := []string{"a trust-began 4 100 800", "a trust-lasts 4 200 900"}
 		if c.ends != "" {
 			lines = append(lines, c.ends)
 		}
-		lines = append(lines, fmt.Sprintf("b belief-began 11 %d 9000", c.next),
-			fmt.Sprintf("b belief-lasts 11 %d 9000", c.next+1))
+		lines = append(lines, fmt.Sprintf("b trust-began 11 %d 9000", c.next),
+			fmt.Sprintf("b trust-lasts 11 %d 9000", c.next+1))
 		all, err := ledgerOf(lines)
 		if err != nil {
 			t.Fatal(err)
