@@ -6,7 +6,7 @@ import (
 )
 
 // blaming draws a schedule in which processes report that idle sessions do not answer, while
-// these begin and end their errands.
+// these begin and end their workload.
 func blaming(seed uint64) *Plan {
 	p := wild(seed)
 	for i := range uint64(6) {
@@ -29,7 +29,7 @@ func TestBlamedSessions(t *testing.T) {
 	for what, n := range map[string]int{
 		"idle sessions blamed":   total.Blamed - total.Schedules/10,
 		"sessions ended at rest": total.AtRest - total.Schedules/10,
-		"errands":                total.Errands - total.Schedules/10,
+		"workloads":              total.Workloads - total.Schedules/10,
 	} {
 		if n < 0 {
 			t.Errorf("too few %s in %d schedules: %v", what, total.Schedules, total)

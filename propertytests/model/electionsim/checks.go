@@ -235,7 +235,7 @@ func (w *world) landed(p *process, x protocol.Write, c *commit) {
 		w.checkKill(p, c)
 		w.checkAtRest(c)
 	case c.entry.Kind == record.KindLease:
-		p.checkErrand(c)
+		p.checkWorkload(c)
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 type Counts struct {
 	Schedules, Steps                            int
 	Sessions, SessionsLost, Closed, Duplicates  int
-	WentBack                                    int // sessions ended by a bucket that had lost what was seen
+	Regressed                                   int // sessions ended by a bucket that had lost what was seen
 	Terms, QuietTerms, Claims, UnknownClaims    int // QuietTerms: since everything has converged
 	Vacates, Sweeps, Rotations, Returned, Stuck int
 	Kills, Evictions, MarkersOverLive, Wiped    int
 	IdleBeats, IdleKills, Widened, Expired      int // IdleKills: of idle sessions; Expired: by the server
-	Orphans, MutedIdle, Unseen, Errands         int
+	Orphans, MutedIdle, Unseen, Workloads       int
 	Blamed, AtRest                              int // idle sessions said not to answer; sessions ended as ones at rest
 	Lost, LostAcks, Late, UnknownBeats          int
 	Again, Outdated                             int // answers that came twice; after another write of that key was sent
@@ -32,7 +32,8 @@ type Counts struct {
 	// that were believed in through a purge
 	Adopted, Revoked, Purges, LatePurges, LedThroughPurge int
 	Restored, LedThroughLoss                              int // buckets; terms that were believed in when they got lost
-	// roles that were removed; claims of those; removals that came too late; vacancies written again
+	// roles that were removed; claims of those; removals that came too late; vacancies written
+	// again
 	Removed, Reclaimed, KeptRoles, KeptVacancies int
 	Unwanted, Abandoned, RemovedHeld             int // RemovedHeld: by a session that had ended
 	Ended                                        int // sessions ended by guards
@@ -51,7 +52,8 @@ type Counts struct {
 	CrashedIn, LedInTime, Irreplaceable int
 	DealtAgain                          int // of these, roles that were led only after a second plan
 	Woken                               int // told that they follow in a role
-	// roles given away for the sake of balance, and how many that had to be; roles told of as unplaced
+	// roles given away for the sake of balance, and how many that had to be; roles told of as
+	// unplaced
 	Moves, LeastMoves, Unplaced int
 	FailBacks, FlappedBack      int // to better zones; those that did not last
 	Steered                     int // zones drained and roles paused
@@ -79,7 +81,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.SessionsLost, d.SessionsLost},
 		{&c.Closed, d.Closed},
 		{&c.Duplicates, d.Duplicates},
-		{&c.WentBack, d.WentBack},
+		{&c.Regressed, d.Regressed},
 		{&c.Terms, d.Terms},
 		{&c.QuietTerms, d.QuietTerms},
 		{&c.Claims, d.Claims},
@@ -100,7 +102,7 @@ func (c *Counts) Add(d Counts) {
 		{&c.Orphans, d.Orphans},
 		{&c.MutedIdle, d.MutedIdle},
 		{&c.Unseen, d.Unseen},
-		{&c.Errands, d.Errands},
+		{&c.Workloads, d.Workloads},
 		{&c.Blamed, d.Blamed},
 		{&c.AtRest, d.AtRest},
 		{&c.Lost, d.Lost},

@@ -43,8 +43,8 @@
 // A bucket may also lose its newest writes (GoBack), which it is trusted not to; what is promised
 // then stands in afterloss.go.
 //
-// Work that takes no role, as a task does, is an errand: package tasksim relies upon a session not
-// being ended while one continues under it, and this is where that is looked at.
+// Work that takes no role, as a task does, is the workload: package tasksim relies upon a session
+// not being ended while one continues under it, and this is where that is looked at.
 //
 // # Failures
 //
@@ -59,7 +59,7 @@
 //	run.go, world.go                   a schedule from its start to its end, virtual time
 //	store.go, feed.go                  the bucket and its watches
 //	process.go, effects.go, clock.go   one process: machine, driver, clocks
-//	errand.go                          what it does under a session without a role, and who says that it does nothing
+//	workload.go                        what it does under a session without a role, and who says that it does nothing
 //	network.go, faults.go, losses.go   what goes wrong
 //	ended.go                           the guard of a process, which ends its sessions; a session that ends by a missing
 //	                                   permission, and what it leaves

@@ -7,8 +7,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol"
 )
 
-// carryOut does what the machine wants.
-func (p *process) carryOut(e protocol.Effect) {
+// execute does what the machine wants.
+func (p *process) execute(e protocol.Effect) {
 	w := p.w
 	w.trace.add(w.now, p, "->", e)
 	switch e := e.(type) {
@@ -65,7 +65,7 @@ func (p *process) carryOut(e protocol.Effect) {
 			w.Counts.Duplicates++
 			p.checkDuplicate()
 		} else if w.store.restored && errors.Is(e.Fault, protocol.ErrStoreRegressed) {
-			w.Counts.WentBack++
+			w.Counts.Regressed++
 			if w.lostAt > 0 {
 				p.comeBack()
 			}

@@ -114,14 +114,14 @@ func (w *world) endSession(e *ending.Ending, until time.Duration) {
 var errDenied = errors.New("the permission is missing")
 
 // estate is what is left of a session that has ended by a missing permission: work that has yet to
-// return, of the terms that it led and of errands, and its lease.
+// return, of the terms that it led and of its workload, and its lease.
 type estate struct {
-	p       *process
-	peer    record.Peer
-	session uint64
-	until   time.Duration // it was trusted so long, and without a will nobody leads before
-	terms   []*legacy
-	errands time.Duration // when the last of them returns; 0: there are none
+	p        *process
+	peer     record.Peer
+	session  uint64
+	until    time.Duration // it was trusted so long, and without a will nobody leads before
+	terms    []*legacy
+	workload time.Duration // when it returns; 0: there is none
 }
 
 // legacy is a term of an estate.
@@ -134,8 +134,9 @@ type legacy struct {
 const stuck = longest * 2
 
 // bequeath ends the life of a process as a driver does whose session has ended by a missing
-// permission. Errands end first, or do not; then the terms have as long as their work may take to
-// drain. If all has returned, the lease is closed. A handler may begin just when the session ends.
+// permission. The workload ends first, or does not; then the terms have as long as their work may
+// take to drain. If all has returned, the lease is closed. A handler may begin just when the
+// session ends.
 func (p *process) bequeath() {
 	w := p.w
 	w.Counts.Denied++
@@ -146,11 +147,11 @@ func (p *process) bequeath() {
 		}
 	}
 	if p.working != 0 && p.working == p.session || p.session != 0 && w.draws.IntN(8) == 0 {
-		e.errands = w.now + time.Duration(w.draws.Int64N(int64(2*p.cfg.Drain)))
+		e.workload = w.now + time.Duration(w.draws.Int64N(int64(2*p.cfg.Drain)))
 	}
 	w.estates = append(w.estates, e)
 	will, _, ok := p.m.LastWill()
-	ends := max(w.now, e.errands)
+	ends := max(w.now, e.workload)
 	if !ok || ends > w.now+p.lasts(p.cfg.Drain) {
 		w.Counts.WillsKept++
 		return
@@ -204,8 +205,8 @@ func (p *process) returnsAfter(t *work) time.Duration {
 
 // checkWill: a lease is closed by a will only when all that ran under it has returned.
 func (w *world) checkWill(e *estate, c *commit) {
-	if e.errands > w.now {
-		w.violate("I1: %v is on an errand, and its lease is closed by its will: %s", e.peer, c)
+	if e.workload > w.now {
+		w.violate("I1: %v is at work, and its lease is closed by its will: %s", e.peer, c)
 	}
 }
 

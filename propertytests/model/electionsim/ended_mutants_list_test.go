@@ -51,7 +51,7 @@ var ended = []mutants.Mutant{
 		{"\t\tends = max(ends, t.returns)\n", "\t\tends = max(ends, 0*t.returns)\n"},
 	}, By: &wills},
 	{Name: "a will is written while a handler runs", Edits: []mutants.Edit{
-		{"ends := max(w.now, e.errands)", "ends := max(w.now, 0*e.errands)"},
+		{"ends := max(w.now, e.workload)", "ends := max(w.now, 0*e.workload)"},
 	}, By: &wills},
 	{Name: "a will closes the lease of another process", Edits: []mutants.Edit{
 		{"!p.Lease.Alive() || p.Lease.Nonce != m.lease.nonce {", "!p.Lease.Alive() {"},

@@ -39,7 +39,7 @@ func TestBucketLosesWrites(t *testing.T) {
 	for what, n := range map[string]int{
 		"losses": total.Losses - total.Schedules, "writes lost": total.LostWrites - 4*total.Schedules,
 		"terms whose record is lost": total.LostTerms - total.Schedules/2,
-		"sessions ended by it":       total.WentBack - total.Schedules, "overlaps": total.LostApart - total.Schedules/300,
+		"sessions ended by it":       total.Regressed - total.Schedules, "overlaps": total.LostApart - total.Schedules/300,
 		"records overwritten by mistake":              total.Mistaken - total.Schedules/100,
 		"writes to resources refused by what is lost": total.GuardAfterLoss - total.Schedules/3,
 	} {

@@ -55,18 +55,18 @@ type process struct {
 	elsewhereTerm elsewhereTerm
 	idle          int // ticks in a row that came at once
 
-	until   time.Duration // belief ends then, by its own clock and as told by the last step
-	session uint64
-	errands int    // asked of it
-	working uint64 // the session under which it has begun with them, 0: none
-	closing bool
-	work    map[string]*work
-	busy    []*work                  // of earlier terms too, until drained
-	joined  map[string]bool          // roles it takes part in
-	away    map[string]time.Duration // roles that it does not, until then
-	claims  map[string]claim         // by token
-	below   map[uint64]bool          // where writes over nothing have won below what it knew
-	unread  bool                     // it has found a lease gone, or could not read it
+	until    time.Duration // belief ends then, by its own clock and as told by the last step
+	session  uint64
+	workload int    // asked of it
+	working  uint64 // the session under which it has begun with them, 0: none
+	closing  bool
+	work     map[string]*work
+	busy     []*work                  // of earlier terms too, until drained
+	joined   map[string]bool          // roles it takes part in
+	away     map[string]time.Duration // roles that it does not, until then
+	claims   map[string]claim         // by token
+	below    map[uint64]bool          // where writes over nothing have won below what it knew
+	unread   bool                     // it has found a lease gone, or could not read it
 	// at which step its machine was shown a record of a role, or any since the bucket has lost some
 	told    map[*record.Entry]int
 	highest map[string]uint64 // the highest revision of those, by role
@@ -138,7 +138,7 @@ func (p *process) start() {
 	p.skewed = skewed{base: int64(time.Hour) * int64(len(w.members)*100+p.life), ppm: p.plan.Rate}
 	p.book = ending.Book{}
 	p.until, p.session, p.snapshots, p.shownAt, p.unread = 0, 0, 0, 0, false
-	p.errands, p.working, p.closing, p.width = 0, 0, false, protocol.Widen{}
+	p.workload, p.working, p.closing, p.width = 0, 0, false, protocol.Widen{}
 	p.work, p.claims, p.beats = map[string]*work{}, map[string]claim{}, map[protocol.WriteID]*landing{}
 	p.latest, p.below = map[string]protocol.WriteID{}, map[uint64]bool{}
 	p.flying, p.halved = map[string]int{}, map[string]int{}
@@ -271,7 +271,7 @@ func (p *process) step(ev protocol.Event) {
 	p.notes(ev)
 	p.out = p.m.Step(now, ev, p.out[:0])
 	for _, e := range p.out {
-		p.carryOut(e)
+		p.execute(e)
 	}
 	p.checkShown(ev)
 	if p.alive {

@@ -47,9 +47,9 @@ func goesBack(t *testing.T, within time.Duration, to func(*store) *store, good f
 				if w.violated != nil {
 					t.Fatalf("seed %d: failed after %d tests: %v\n%v", seed, seed+1, w.violated, w.trace.String())
 				}
-				if w.Counts.WentBack != len(w.members) || !good(w.store) {
+				if w.Counts.Regressed != len(w.members) || !good(w.store) {
 					t.Fatalf("seed %d: failed after %d tests: %d sessions of %d have ended, and the bucket holds %v", seed, seed+1,
-						w.Counts.WentBack, len(w.members), w.store.all)
+						w.Counts.Regressed, len(w.members), w.store.all)
 				}
 			}
 		})

@@ -70,7 +70,7 @@ func (c Counts) mustCover(t *testing.T) {
 		"sweeps": c.Sweeps, "forced evictions": c.Evictions, "markers over live leases": c.MarkersOverLive,
 		"wiped leaders":  c.Wiped,
 		"orphaned roles": c.Orphans, "unanswered idle beats": c.MutedIdle, "leaders lost before others saw them": c.Unseen,
-		"errands":                    c.Errands,
+		"workloads":                  c.Workloads,
 		"successors that were woken": c.Woken,
 		"takeovers":                  c.Causes["outranked"], "transfers": c.Causes["transferred"], "rotations": c.Rotations,
 		"evicted terms": c.Causes["evicted"], "disconnected terms": c.Causes["disconnected"], "stuck work": c.Stuck,

@@ -14,42 +14,42 @@ func (p *process) labour(d time.Duration) {
 	if p.closing || p.paused { // nor does what it would be begun by continue then
 		return
 	}
-	p.errands++
+	p.workload++
 	p.hand(protocol.Busy{Busy: true})
-	p.w.after(d, p.endErrand(p.life))
+	p.w.after(d, p.endWork(p.life))
 }
 
-// endErrand is the end of one errand. A paused process does not come to it.
-func (p *process) endErrand(life int) func() {
+// endWork is the end of one piece of work. A paused process does not come to it.
+func (p *process) endWork(life int) func() {
 	return func() {
 		switch {
 		case p.life != life:
 		case p.paused:
-			p.w.after(50*time.Millisecond, p.endErrand(life))
+			p.w.after(50*time.Millisecond, p.endWork(life))
 		default:
-			if p.errands--; p.errands == 0 {
+			if p.workload--; p.workload == 0 {
 				p.working = 0
 			}
-			p.hand(protocol.Busy{Busy: p.errands > 0})
+			p.hand(protocol.Busy{Busy: p.workload > 0})
 		}
 	}
 }
 
 // takeUp begins what waits for the session to be awake.
 func (p *process) takeUp() {
-	if p.errands > 0 && p.working == 0 && !p.closing && p.m.Awake() {
+	if p.workload > 0 && p.working == 0 && !p.closing && p.m.Awake() {
 		p.working = p.session
-		p.w.Counts.Errands++
-		p.checkAwake("an errand")
+		p.w.Counts.Workloads++
+		p.checkAwake("work")
 	}
 }
 
-// checkErrand: a session under which something is done says neither that it is idle nor that it is
-// closed.
-func (p *process) checkErrand(c *commit) {
+// checkWorkload: a session under which something is done says neither that it is idle nor that it
+// is closed.
+func (p *process) checkWorkload(c *commit) {
 	if l := c.entry.Lease; p.working != 0 && p.working == l.Session &&
 		(l.State == record.Idle || l.State == record.Closed) {
-		p.w.violate("I1: %s is on an errand, and its lease says that it is %s: %s", p, l.State, c)
+		p.w.violate("I1: %s is at work, and its lease says that it is %s: %s", p, l.State, c)
 	}
 }
 
@@ -81,7 +81,7 @@ func (w *world) checkAtRest(c *commit) {
 	w.Counts.AtRest++
 	for _, p := range w.members {
 		if p.alive && p.peer() == c.entry.Peer && p.working != 0 && p.working == c.entry.Lease.Session {
-			w.violate("I1: %s is on an errand, and its session is ended as one at rest: %s", p, c)
+			w.violate("I1: %s is at work, and its session is ended as one at rest: %s", p, c)
 		}
 	}
 }

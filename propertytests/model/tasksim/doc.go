@@ -52,7 +52,7 @@
 //
 // Sessions are a model here: one is ended only when its member has stopped believing in it. That
 // the rules of sessions keep to that, for workers and for sessions that were idle a moment ago, is
-// what the errands of package electionsim are about. A write is answered once, as package natskv
+// what the workload of package electionsim is about. A write is answered once, as package natskv
 // promises: what comes later is not passed on.
 //
 // Schedules are drawn so that they can be shrunk, and, rougher, at random: those cannot be, but the
