@@ -40,7 +40,7 @@ const (
 // Errors: those of [assign.Events] but ErrNoScheduler. Follow returns nil when ctx has ended.
 func Follow(ctx context.Context, in assign.Submitter, opts ...Option) error {
 	o, tracer := apply(opts)
-	f := &chronicle{in: in, o: o, tracer: tracer}
+	f := &spanWriter{in: in, o: o, tracer: tracer}
 	for ctx.Err() == nil {
 		events, err := assign.Events(ctx, in, assign.EventOptions{})
 		switch {
@@ -65,8 +65,8 @@ func Follow(ctx context.Context, in assign.Submitter, opts ...Option) error {
 	return nil
 }
 
-// chronicle is what is known of the open tasks.
-type chronicle struct {
+// spanWriter holds what is known of the open tasks.
+type spanWriter struct {
 	in     assign.Submitter
 	o      *options
 	tracer trace.Tracer
@@ -76,7 +76,7 @@ type chronicle struct {
 // beginning is what is remembered about an open task.
 type beginning struct{ submitted, first, last time.Time } // first and last are when a worker got it
 
-func (f *chronicle) see(ctx context.Context, e assign.TaskEvent) {
+func (f *spanWriter) see(ctx context.Context, e assign.TaskEvent) {
 	id := e.Task.ID
 	b, known := f.open[id]
 	switch e.Type {
@@ -104,7 +104,7 @@ func (f *chronicle) see(ctx context.Context, e assign.TaskEvent) {
 }
 
 // ended writes the spans of a task that has ended. Its record says to which trace it belongs.
-func (f *chronicle) ended(ctx context.Context, told assign.TaskStatus, b beginning) {
+func (f *spanWriter) ended(ctx context.Context, told assign.TaskStatus, b beginning) {
 	t, err := assign.Get(ctx, f.in, told.ID)
 	if err != nil || t.TraceParent == "" || !t.State.Terminal() { // gone, or submitted again
 		return
@@ -139,7 +139,7 @@ func (f *chronicle) ended(ctx context.Context, told assign.TaskStatus, b beginni
 }
 
 // span begins a span. The two times may be told by two clocks.
-func (f *chronicle) span(ctx context.Context, operation string, kind trace.SpanKind, t *assign.TaskStatus,
+func (f *spanWriter) span(ctx context.Context, operation string, kind trace.SpanKind, t *assign.TaskStatus,
 	from, to time.Time,
 ) trace.Span {
 	if from.After(to) {
