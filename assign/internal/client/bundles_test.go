@@ -308,7 +308,7 @@ func TestAMemberThatIsDeleted(t *testing.T) {
 func TestWhoComesLaterReadsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, enough := range []bool{true, false} {
-			var s sightings
+			var s recentReads
 			var begun atomic.Int64
 			look := func() (int64, error) {
 				return together(t.Context(), &s, "key", func(context.Context) (int64, error) {

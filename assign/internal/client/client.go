@@ -53,7 +53,7 @@ type line struct {
 	most   atomic.Int64 // max_payload of the server: the connection tells it under a lock that it may hold for long
 	// other is set when another stream has the name of this one.
 	other atomic.Pointer[error]
-	seen  sightings
+	seen  recentReads
 	wg    sync.WaitGroup
 
 	shutOuts *shutOuts
@@ -132,8 +132,9 @@ func (c *Client) ready(ctx context.Context) (*line, error) {
 	}
 	l.most.Store(c.nc.MaxPayload())
 	l.intake = newIntake(l.writer, &l.most, &c.ids)
-	// A middleware may submit a task again before the first attempt is over. And the outcome of a task
-	// that is stored alone takes the room of its submission, so a full stream of these empties.
+	// A middleware may submit a task again before the first attempt is over. And the outcome of a
+	// task that is stored alone takes the room of its submission, so a full stream of these
+	// empties.
 	l.intake.apart = c.around != nil || opened.Bounded()
 	l.wg.Go(func() { c.attend(l, leave) })
 	c.line.Store(l)

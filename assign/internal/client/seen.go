@@ -43,8 +43,8 @@ const (
 	mostSeen = 8 * record.MaxBundle
 )
 
-// sightings are the bundles that a client has seen, and its readings that are under way.
-type sightings struct {
+// recentReads are the bundles that a client has seen, and its readings that are under way.
+type recentReads struct {
 	mu       sync.Mutex
 	bundles  *bundles.Seen[*standing]
 	readings singleflight.Group
@@ -88,7 +88,7 @@ func (c *Client) standing(ctx context.Context, l *line, block string, from uint6
 	}, func(b *standing) bool { return b != nil })
 }
 
-func (s *sightings) first(block string, from uint64) (*standing, bool) {
+func (s *recentReads) first(block string, from uint64) (*standing, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bundles.First(block, from, time.Now())
@@ -113,7 +113,7 @@ func (c *Client) readStanding(ctx context.Context, l *line, block string, from u
 }
 
 // forget has the bundles of the block of an id read again.
-func (s *sightings) forget(id string) {
+func (s *recentReads) forget(id string) {
 	block, _, _ := bundles.Split(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *sightings) forget(id string) {
 // together reads once for the callers that want the same at the same time. A caller takes what was
 // read for another one that came before it if that is enough. Else it takes only a reading that
 // began after it came.
-func together[T any](ctx context.Context, s *sightings, key string, read func(context.Context) (T, error),
+func together[T any](ctx context.Context, s *recentReads, key string, read func(context.Context) (T, error),
 	enough func(T) bool,
 ) (v T, err error) {
 	for range 2 { // the second reading begins after the first one has ended

@@ -11,11 +11,11 @@ type Seen[T any] struct {
 	keep  time.Duration
 	most  int
 	bytes int
-	at    map[sight]seen[T]
+	at    map[lookup]seen[T]
 }
 
-// sight is the first bundle of a block that stands at a revision, or after it.
-type sight struct {
+// lookup is the first bundle of a block that stands at a revision, or after it.
+type lookup struct {
 	block string
 	from  uint64
 }
@@ -28,13 +28,13 @@ type seen[T any] struct {
 
 // NewSeen remembers each bundle for a time, and so many bytes of them at most.
 func NewSeen[T any](keep time.Duration, most int) *Seen[T] {
-	return &Seen[T]{keep: keep, most: most, at: map[sight]seen[T]{}}
+	return &Seen[T]{keep: keep, most: most, at: map[lookup]seen[T]{}}
 }
 
 // First is what was read of the first bundle of a block from a revision on, unless that is too long
 // ago.
 func (s *Seen[T]) First(block string, from uint64, now time.Time) (read T, ok bool) {
-	x, ok := s.at[sight{block, from}]
+	x, ok := s.at[lookup{block, from}]
 	if !ok || now.Sub(x.since) > s.keep {
 		return read, false
 	}
@@ -44,8 +44,8 @@ func (s *Seen[T]) First(block string, from uint64, now time.Time) (read T, ok bo
 // Stood takes down what was read of that bundle, and how many bytes it takes. The reading began at
 // since. Those that were seen first are forgotten if there is no room.
 func (s *Seen[T]) Stood(block string, from uint64, read T, bytes int, since time.Time) {
-	s.drop(sight{block, from})
-	s.at[sight{block, from}] = seen[T]{read, bytes, since}
+	s.drop(lookup{block, from})
+	s.at[lookup{block, from}] = seen[T]{read, bytes, since}
 	for s.bytes += bytes; s.bytes > s.most; {
 		s.drop(s.oldest())
 	}
@@ -60,7 +60,7 @@ func (s *Seen[T]) Forget(block string) {
 	}
 }
 
-func (s *Seen[T]) oldest() (at sight) {
+func (s *Seen[T]) oldest() (at lookup) {
 	var since time.Time
 	for other, x := range s.at {
 		if since.IsZero() || x.since.Before(since) {
@@ -70,7 +70,7 @@ func (s *Seen[T]) oldest() (at sight) {
 	return at
 }
 
-func (s *Seen[T]) drop(at sight) {
+func (s *Seen[T]) drop(at lookup) {
 	s.bytes -= s.at[at].bytes
 	delete(s.at, at)
 }

@@ -68,7 +68,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 				if ok && (got != from || now.Sub(last[from]) > keep) {
 					t.Fatalf("%d from %d, seen %v ago", got, from, now.Sub(last[from]))
 				}
-				if _, held := s.at[sight{"c.a", from}]; held {
+				if _, held := s.at[lookup{"c.a", from}]; held {
 					sum += size[from]
 				}
 			}
