@@ -18,7 +18,7 @@ const (
 	ReasonLabels = Reason(tasks.ReasonLabels)
 	// ReasonSlots: no such worker has as many slots as the task takes, even when it runs nothing
 	// else.
-	ReasonSlots = Reason(tasks.ReasonWeight)
+	ReasonSlots = Reason(tasks.ReasonSlots)
 	// ReasonDrained: the workers that could take the task are drained (see UndrainWorker), or are
 	// leaving.
 	ReasonDrained = Reason(tasks.ReasonDrained)
@@ -32,8 +32,8 @@ const (
 	ReasonKeyLimit = Reason(tasks.ReasonKeyLimit)
 	// ReasonRate: the kind's Rate does not allow another task yet.
 	ReasonRate = Reason(tasks.ReasonRate)
-	// ReasonUndecodable: every worker that could take the task has rejected its input, which it cannot
-	// decode. A worker of another build is awaited.
+	// ReasonUndecodable: every worker that could take the task has rejected its input, which it
+	// cannot decode. A worker of another build is awaited.
 	ReasonUndecodable = Reason(tasks.ReasonUndecodable)
 	// ReasonSuspect: the task's worker was lost, and the task is tried apart from others that ran
 	// there. See CrashBudget.

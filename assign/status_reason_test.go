@@ -22,12 +22,12 @@ func TestWhyATaskWaits(t *testing.T) {
 		leader(t, a)
 		c := New(t, s)
 		tasks := map[string]assign.Reason{
-			"labels": assign.ReasonLabels, "weight": assign.ReasonSlots,
+			"labels": assign.ReasonLabels, "slots": assign.ReasonSlots,
 			"kind": assign.ReasonNoWorker,
 		}
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Labels(map[string]string{"gpu": "1"})),
 			"labels", 0)
-		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Slots(3)), "weight", 0)
+		submitNamed(t, c, assign.NewKind[time.Duration, string]("plain", assign.Slots(3)), "slots", 0)
 		submitNamed(t, c, assign.NewKind[time.Duration, string]("nobodys"), "kind", 0)
 		waitAll(t, []*assign.Pending[string]{submitNamed(t, c, k, "fine", 0)}, a)
 		for id, want := range tasks {
@@ -45,7 +45,7 @@ func TestWhyATaskWaits(t *testing.T) {
 				t.Errorf("listed: %s waits for %q, want %q", st.ID, st.Reason, tasks[st.ID])
 			}
 		}
-		reasonsAre(t, c, `map[nobodys:map[no_worker:1] plain:map[labels:1 weight:1]]`)
+		reasonsAre(t, c, `map[nobodys:map[no_worker:1] plain:map[labels:1 slots:1]]`)
 		if err := assign.PauseKind(t.Context(), c, "plain", ""); err != nil {
 			t.Fatal(err)
 		}

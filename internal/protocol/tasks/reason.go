@@ -10,7 +10,7 @@ const (
 	ReasonPaused      Reason = "paused"      // its kind is
 	ReasonNoWorker    Reason = "no_worker"   // nobody takes its kind
 	ReasonLabels      Reason = "labels"      // nobody who does has its labels
-	ReasonWeight      Reason = "weight"      // nobody of those has so many slots, taken or not
+	ReasonSlots       Reason = "slots"       // nobody of those has so many slots, taken or not
 	ReasonDrained     Reason = "drained"     // all of those are drained, or are leaving
 	ReasonUnreachable Reason = "unreachable" // the others of those do not listen
 	ReasonConcurrency Reason = "concurrency" // as many of its kind run as may
@@ -119,7 +119,7 @@ func (r *reasons) taken(k *kind) bool {
 // obstacles are what may keep a worker that takes the kind from the tasks of a class, the worst
 // first.
 var obstacles = [...]Reason{
-	ReasonLabels, ReasonWeight, ReasonDrained, ReasonUnreachable, ReasonBusy, ReasonReserved, "",
+	ReasonLabels, ReasonSlots, ReasonDrained, ReasonUnreachable, ReasonBusy, ReasonReserved, "",
 }
 
 const busy, reserved = 4, 5 // among them

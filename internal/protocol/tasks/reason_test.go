@@ -32,7 +32,7 @@ func TestWhyATaskWaits(t *testing.T) {
 			policy: Policy{Labels: map[string]string{"gpu": "1"}},
 		},
 		"nobody has the slots": {
-			want: ReasonWeight, members: []Member{idle(200, 3), idle(201, 2)},
+			want: ReasonSlots, members: []Member{idle(200, 3), idle(201, 2)},
 			policy: Policy{Weight: 4},
 		},
 		"those with labels are drained": {
