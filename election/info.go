@@ -191,7 +191,7 @@ func spreadInfo(v *protocol.View, now record.Instant, group string) SpreadInfo {
 	info := SpreadInfo{Group: group, Moves: []SpreadMove{}}
 	for i, m := range p.Members {
 		info.Members = append(info.Members, SpreadMember{
-			Instance: m.Name, Leads: m.Pinned, Pinned: m.Pinned, Beside: m.Beside, Seats: plan.Seats[i], Capacity: m.Weight,
+			Instance: m.Name, Leads: m.Pinned, Pinned: m.Pinned, Beside: m.Beside, Seats: plan.Loads[i], Capacity: m.Weight,
 			MaxRoles: m.Cap,
 		})
 	}

@@ -14,21 +14,21 @@ func (m *Machine) admit(r *role, q *readyAsk) error {
 	if q.wake || r.group == nil && m.cfg.MaxRoles == 0 && !q.balance {
 		return nil
 	}
-	seats := 0
+	quota := 0
 	if q.balance {
-		if seats = m.seats(r); seats == 0 {
+		if quota = m.quota(r); quota == 0 {
 			return ErrDeclined
 		}
 	}
-	if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {
+	if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, quota) || m.clashes(r) {
 		return ErrDeclined
 	}
 	m.spread.promises.Add(r.Name, m.now.Observer.Add(m.promiseLasts()))
 	return nil
 }
 
-// seats is how many roles of the group of r we may lead, by our plan.
-func (m *Machine) seats(r *role) int {
+// quota is how many roles of the group of r we may lead, by our plan.
+func (m *Machine) quota(r *role) int {
 	if r.group == nil {
 		return 0
 	}
@@ -36,7 +36,7 @@ func (m *Machine) seats(r *role) int {
 	if g.picture == nil || g.wrong || m.now.Observer >= g.made.Add(m.cfg.Heartbeat/8) {
 		m.replan(g)
 	}
-	me, ok := g.picture.Seat(m.self)
+	me, ok := g.picture.Index(m.self)
 	if !ok {
 		return 0
 	}

@@ -97,13 +97,13 @@ func (m *Machine) dealAgain(g *spreadGroup) {
 
 // foresees reports whether a plan of a group says that a role is led by that member.
 func (g *spreadGroup) foresees(rv *RoleView, leader *PeerView) bool {
-	seat, in := g.picture.Seat(leader)
+	member, in := g.picture.Index(leader)
 	i, ok := g.picture.Place(rv)
 	if !in || !ok {
 		return false
 	}
 	role := &g.picture.Roles[i]
-	return !role.Waits && (seat == role.At || seat == g.plan.To[i])
+	return !role.Waits && (member == role.At || member == g.plan.To[i])
 }
 
 // unsettle lets nothing of a group move for two heartbeats. Should one change follow another, that
@@ -144,7 +144,7 @@ func (m *Machine) replan(g *spreadGroup) {
 		g.doubts--
 		m.dealAgain(g)
 	}
-	me, ok := g.picture.Seat(m.self)
+	me, ok := g.picture.Index(m.self)
 	if !ok {
 		return
 	}
@@ -205,8 +205,8 @@ func (m *Machine) planned(r *role) (i int, ok bool) {
 const (
 	maxRow = 8 // plans in a row after which the time between them no longer doubles
 	// maxDoubts is how many plans that deal out something follow one that others did not share. One
-	// may be made before the claims of others are seen, as theirs may be before ours; also if nothing
-	// is known to be vacant yet. A doubt ends after the longest lease time.
+	// may be made before the claims of others are seen, as theirs may be before ours; also if
+	// nothing is known to be vacant yet. A doubt ends after the longest lease time.
 	maxDoubts = 3
 
 	perRole = 250 * time.Microsecond
@@ -250,17 +250,17 @@ func (m *Machine) outdated(g *spreadGroup, i int, rv *RoleView) bool {
 
 // dealsUs reports whether a plan deals a role to us.
 func (m *Machine) dealsUs(g *spreadGroup, i int) bool {
-	me, in := g.picture.Seat(m.self)
+	me, in := g.picture.Index(m.self)
 	return in && g.plan.To[i] == me
 }
 
-// givenTo is the seat of the member that a vacant role was given to, ok whether there is one.
-func (m *Machine) givenTo(g *spreadGroup, rv *RoleView) (seat int, ok bool) {
+// givenTo is the index of the member that a vacant role was given to, ok whether there is one.
+func (m *Machine) givenTo(g *spreadGroup, rv *RoleView) (member int, ok bool) {
 	peer := m.view.GivenTo(rv)
 	if peer == nil {
 		return 0, false
 	}
-	return g.picture.Seat(peer)
+	return g.picture.Index(peer)
 }
 
 // givenToUs reports whether a vacant role was given to us, and our group has a place for us.
@@ -268,9 +268,9 @@ func (m *Machine) givenToUs(r *role) bool {
 	if r.group.picture == nil {
 		return false
 	}
-	me, in := r.group.picture.Seat(m.self)
-	seat, given := m.givenTo(r.group, r.RoleView)
-	return in && given && seat == me
+	me, in := r.group.picture.Index(m.self)
+	member, given := m.givenTo(r.group, r.RoleView)
+	return in && given && member == me
 }
 
 // dealtDelay is how long we let others go first for a role that is spread. The member to which it
@@ -294,10 +294,10 @@ func (m *Machine) dealtDelay(r *role) time.Duration {
 		return m.cfg.Heartbeat
 	}
 	at, to := r.group.picture.Roles[i].At, r.group.plan.To[i]
-	if seat, given := m.givenTo(r.group, r.RoleView); given {
-		at, to = seat, seat
+	if member, given := m.givenTo(r.group, r.RoleView); given {
+		at, to = member, member
 	}
-	if me, in := r.group.picture.Seat(m.self); in && (to == me || at == me) {
+	if me, in := r.group.picture.Index(m.self); in && (to == me || at == me) {
 		return 0
 	}
 	return m.turnBehind(r, i)
@@ -308,13 +308,13 @@ func (m *Machine) dealtDelay(r *role) time.Duration {
 // to the first of another line.
 func (m *Machine) turnBehind(r *role, i int) time.Duration {
 	p := r.group.picture
-	me, in := p.Seat(m.self)
+	me, in := p.Index(m.self)
 	if !in {
 		return m.cfg.Heartbeat
 	}
 	role, to := &p.Roles[i], r.group.plan.To[i]
-	if seat, given := m.givenTo(r.group, r.RoleView); given {
-		to = seat
+	if member, given := m.givenTo(r.group, r.RoleView); given {
+		to = member
 	}
 	rank, all := 0, 0
 	ranks := spread.RanksFor(r.Name)

@@ -3,7 +3,7 @@
 //
 // Every process makes the same plan from the same view, so no coordinator is needed: a leader gives
 // away what its plan moves, a candidate claims what its plan deals to it, and a target admits what
-// its plan seats with it.
+// its plan deals to it.
 //
 // Invariants.
 //   - S1 The loads of a plan are those of Webster's method for what the members may take: no role

@@ -17,7 +17,7 @@ type Picture[P, R any] struct {
 	Names []*view.Role[P, R]
 	lists []list // what the members say about roles: members of a company often share it
 	said  []int  // by member: which of these it says
-	seat  map[*view.Peer[P, R]]int
+	index map[*view.Peer[P, R]]int
 	known map[*view.Role[P, R]]*known
 	wants map[string]*wanted // by what the lists say
 }
@@ -70,7 +70,7 @@ func (p *Picture[P, R]) Look(v *view.View[P, R], now record.Instant, own Own[P, 
 
 // same reports whether the members are those of the picture, and say what they said.
 func (p *Picture[P, R]) same(v *view.View[P, R], now record.Instant) bool {
-	if p.seat == nil || len(p.known) > 2*len(v.Roles())+64 { // names come and go
+	if p.index == nil || len(p.known) > 2*len(v.Roles())+64 { // names come and go
 		return false
 	}
 	n := 0
@@ -95,12 +95,12 @@ func (p *Picture[P, R]) says(m int, said *record.Member) bool {
 // takeIn begins a picture with the members that there are.
 func (p *Picture[P, R]) takeIn(v *view.View[P, R], now record.Instant) {
 	*p = Picture[P, R]{
-		Group: Group{Name: p.Name}, seat: map[*view.Peer[P, R]]int{},
+		Group: Group{Name: p.Name}, index: map[*view.Peer[P, R]]int{},
 		known: make(map[*view.Role[P, R]]*known, len(v.Roles())), wants: map[string]*wanted{},
 	}
 	for _, peer := range v.Peers() {
 		if p.belongs(v, now, peer) {
-			p.seat[peer] = len(p.Peers)
+			p.index[peer] = len(p.Peers)
 			p.Peers = append(p.Peers, peer)
 			p.said = append(p.said, p.list(peer.Member.Roles))
 			p.Members = append(p.Members, Member{
@@ -208,7 +208,7 @@ func (p *Picture[P, R]) at(v *view.View[P, R], r *view.Role[P, R], own Own[P, R]
 }
 
 func (p *Picture[P, R]) member(peer *view.Peer[P, R]) (m int, ok bool) {
-	if m, ok = p.seat[peer]; !ok {
+	if m, ok = p.index[peer]; !ok {
 		return Nobody, false
 	}
 	return m, true
@@ -327,8 +327,8 @@ func (p *Picture[P, R]) Place(r *view.Role[P, R]) (i int, ok bool) {
 	return k.place, true
 }
 
-// Seat is the place of a member in the group.
-func (p *Picture[P, R]) Seat(peer *view.Peer[P, R]) (m int, ok bool) {
-	m, ok = p.seat[peer]
+// Index is the place of a member among those of the group.
+func (p *Picture[P, R]) Index(peer *view.Peer[P, R]) (m int, ok bool) {
+	m, ok = p.index[peer]
 	return m, ok
 }

@@ -7,7 +7,7 @@ import (
 
 // Plan is where each role of a group belongs.
 type Plan struct {
-	Seats []int  // by member: how many roles of the group it leads in the end, pinned ones included
+	Loads []int  // by member: how many roles of the group it leads in the end, pinned ones included
 	To    []int  // by role: which member leads it in the end; Nobody: it is unplaced
 	Moves []Move // the roles that have another leader in the end, those that move first before the others
 }
@@ -221,7 +221,7 @@ func (p *planner) mayMove(r, from, to int) bool {
 
 // plan is what has become of it.
 func (p *planner) plan() Plan {
-	plan := Plan{Seats: p.load, To: p.at}
+	plan := Plan{Loads: p.load, To: p.at}
 	for _, r := range p.byAge {
 		if from := p.Roles[r].At; from != Nobody && from != p.at[r] {
 			plan.Moves = append(plan.Moves, Move{r, from, p.at[r]})
@@ -233,7 +233,7 @@ func (p *planner) plan() Plan {
 // Room is how many roles of the group a member may lead while the moves are made: those of the end,
 // and those that it has to give away. Members that exchange roles could not begin otherwise.
 func (p *Plan) Room(m int) int {
-	n := p.Seats[m]
+	n := p.Loads[m]
 	for _, move := range p.Moves {
 		if move.From == m {
 			n++

@@ -64,8 +64,8 @@ func TestEvenAndLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGroup(t, true, 30)
 		p := Make(g)
-		if len(p.Seats) > 0 && slices.Max(p.Seats)-slices.Min(p.Seats) > 1 {
-			t.Fatalf("seats %v", p.Seats)
+		if len(p.Loads) > 0 && slices.Max(p.Loads)-slices.Min(p.Loads) > 1 {
+			t.Fatalf("loads %v", p.Loads)
 		}
 		loads, n := make([]int, len(g.Members)), len(g.Roles)
 		for _, r := range g.Roles {
@@ -102,7 +102,7 @@ func TestPlanHolds(t *testing.T) {
 			role := g.Roles[r]
 			if m == Nobody {
 				for k := range g.Members {
-					if role.May.Take[k] && (g.Members[k].Cap == 0 || p.Seats[k] < g.Members[k].Cap) {
+					if role.May.Take[k] && (g.Members[k].Cap == 0 || p.Loads[k] < g.Members[k].Cap) {
 						t.Fatalf("%s is unplaced, and %s has room", role.Name, g.Members[k].Name)
 					}
 				}
@@ -113,8 +113,8 @@ func TestPlanHolds(t *testing.T) {
 				t.Fatalf("%s goes to %s", role.Name, g.Members[m].Name)
 			}
 		}
-		if !slices.Equal(loads, p.Seats) {
-			t.Fatalf("seats %v, and there are %v", p.Seats, loads)
+		if !slices.Equal(loads, p.Loads) {
+			t.Fatalf("loads %v, and there are %v", p.Loads, loads)
 		}
 		before := make([]int, len(g.Members))
 		for _, r := range g.Roles {
@@ -123,8 +123,8 @@ func TestPlanHolds(t *testing.T) {
 			}
 		}
 		for m, member := range g.Members {
-			if member.Cap > 0 && p.Seats[m] > max(member.Cap, before[m]+member.Pinned) {
-				t.Fatalf("%s leads %d of %d", member.Name, p.Seats[m], member.Cap)
+			if member.Cap > 0 && p.Loads[m] > max(member.Cap, before[m]+member.Pinned) {
+				t.Fatalf("%s leads %d of %d", member.Name, p.Loads[m], member.Cap)
 			}
 		}
 		if again := Make(follow(g, p)); len(again.Moves) > 0 {
@@ -272,7 +272,7 @@ func costOf(g *Group, at []int) (cost float64) {
 func show(g *Group, p Plan) string {
 	var b strings.Builder
 	for m := range g.Members {
-		fmt.Fprintf(&b, "\n%+v seats %d", g.Members[m], p.Seats[m])
+		fmt.Fprintf(&b, "\n%+v load %d", g.Members[m], p.Loads[m])
 	}
 	for r := range g.Roles {
 		fmt.Fprintf(&b, "\n%d at %d to %d may %v %v apart %v", r, g.Roles[r].At, p.To[r], g.Roles[r].May.Take,

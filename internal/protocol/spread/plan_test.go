@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		g     *Group
-		seats []int
+		loads []int
 		moves int
 	}{
 		{"nothing to do", group(0, 3, 2, 3), []int{3, 2, 3}, 0},
@@ -101,8 +101,8 @@ func TestPlan(t *testing.T) {
 		{"apart from a role of another group", other, []int{1, 2}, 0},
 	} {
 		p := Make(c.g)
-		if c.seats != nil && !slices.Equal(p.Seats, c.seats) || len(p.Moves) != c.moves || len(p.Unplaced()) > 0 {
-			t.Errorf("%s: seats %v, want %v; %d moves, want %d; unplaced %v", c.name, p.Seats, c.seats, len(p.Moves), c.moves,
+		if c.loads != nil && !slices.Equal(p.Loads, c.loads) || len(p.Moves) != c.moves || len(p.Unplaced()) > 0 {
+			t.Errorf("%s: loads %v, want %v; %d moves, want %d; unplaced %v", c.name, p.Loads, c.loads, len(p.Moves), c.moves,
 				p.Unplaced())
 		}
 	}
@@ -117,8 +117,8 @@ func TestLongChain(t *testing.T) {
 	for r := 4; r < 7; r++ {
 		g.only(r, 1, 2)
 	}
-	if p := Make(g); !slices.Equal(p.Seats, []int{3, 3, 3}) || len(p.Moves) != 2 {
-		t.Errorf("seats %v with %v", p.Seats, p.Moves)
+	if p := Make(g); !slices.Equal(p.Loads, []int{3, 3, 3}) || len(p.Moves) != 2 {
+		t.Errorf("loads %v with %v", p.Loads, p.Moves)
 	}
 }
 
@@ -126,8 +126,8 @@ func TestLongChain(t *testing.T) {
 func TestUnplaced(t *testing.T) {
 	g := group(3, 1, 1)
 	g.Members[0].Cap, g.Members[1].Cap = 2, 2
-	if p := Make(g); len(p.Unplaced()) != 1 || !slices.Equal(p.Seats, []int{2, 2}) || len(p.Moves) != 0 {
-		t.Errorf("unplaced %v, seats %v, moves %v", p.Unplaced(), p.Seats, p.Moves)
+	if p := Make(g); len(p.Unplaced()) != 1 || !slices.Equal(p.Loads, []int{2, 2}) || len(p.Moves) != 0 {
+		t.Errorf("unplaced %v, loads %v, moves %v", p.Unplaced(), p.Loads, p.Moves)
 	}
 }
 
@@ -146,18 +146,18 @@ func TestAdmits(t *testing.T) {
 		count   Count
 		cap     int
 		balance bool
-		seats   int
+		quota   int
 		want    bool
 	}{
 		{Count{Group: 2, All: 2}, 0, true, 3, true},
 		{Count{Group: 3, All: 3}, 0, true, 3, false},
-		{Count{Group: 3, All: 3}, 0, false, 3, true}, // by priority: seats do not matter
+		{Count{Group: 3, All: 3}, 0, false, 3, true}, // by priority: the quota does not matter
 		{Count{Group: 1, All: 4}, 4, true, 3, false},
 		{Count{Group: 1, All: 4}, 4, false, 3, false},
 		{Count{Group: 1, All: 3}, 4, false, 3, true},
 	} {
-		if got := c.count.Admits(c.cap, c.balance, c.seats); got != c.want {
-			t.Errorf("%+v of %d, balance %v, %d seats: %v", c.count, c.cap, c.balance, c.seats, got)
+		if got := c.count.Admits(c.cap, c.balance, c.quota); got != c.want {
+			t.Errorf("%+v of %d, balance %v, quota %d: %v", c.count, c.cap, c.balance, c.quota, got)
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Count struct {
 }
 
 // Admits reports whether a member takes one more role: always within its cap, and for the sake of
-// balance alone within its seats (S4).
-func (c Count) Admits(limit int, balance bool, seats int) bool {
-	return (limit == 0 || c.All < limit) && (!balance || c.Group < seats)
+// balance alone within its quota (S4).
+func (c Count) Admits(limit int, balance bool, quota int) bool {
+	return (limit == 0 || c.All < limit) && (!balance || c.Group < quota)
 }

@@ -124,14 +124,14 @@ var spreading = []mutants.Mutant{
 	}},
 	{Name: "roles that were lost are claimed in the order in which they are dealt", By: &dealsSoon, Edits: []mutants.Edit{
 		{
-			"return !role.Waits && (seat == role.At || seat == g.plan.To[i])",
-			"return !role.Waits && seat == role.At || seat == g.plan.To[i]",
+			"return !role.Waits && (member == role.At || member == g.plan.To[i])",
+			"return !role.Waits && member == role.At || member == g.plan.To[i]",
 		},
 	}},
 	{Name: "all have planned with our own claim of a role that was lost", By: &dealsSoon, Edits: []mutants.Edit{
 		{
-			"return !role.Waits && (seat == role.At || seat == g.plan.To[i])",
-			"return seat == role.At || !role.Waits && seat == g.plan.To[i]",
+			"return !role.Waits && (member == role.At || member == g.plan.To[i])",
+			"return member == role.At || !role.Waits && member == g.plan.To[i]",
 		},
 	}},
 	{Name: "one plan ends the doubt whether others share it", By: &dealsSoon, Edits: []mutants.Edit{
@@ -162,7 +162,7 @@ var spreading = []mutants.Mutant{
 		{"ok && !g.wrong && !m.outdated(g, i, r.RoleView) {", "g.wrong || ok && !m.outdated(g, i, r.RoleView) {"},
 	}},
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
-		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, seats) || m.clashes(r) {", "if false {"},
+		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, quota) || m.clashes(r) {", "if false {"},
 	}},
 	{Name: "no count of promises", By: &evenly, Edits: []mutants.Edit{
 		{"\t\tif r := m.part(name); r != nil && r.term == nil && r.claim == nil {", "\t\tif r := m.part(name); r == nil {"},

@@ -44,7 +44,7 @@ var omitted = map[string]string{
 	"Lease.By":      "a text for people",
 	"Machine.share": "asked only behind eight others",
 
-	"Picture.seat":  "follows from Picture.Peers",
+	"Picture.index": "follows from Picture.Peers",
 	"Picture.lists": "says what Picture.Group says, or is read again",
 	"Picture.said":  "goes with Picture.lists",
 	"Picture.known": "follows from Picture.Names and Picture.lists",
