@@ -52,8 +52,8 @@ func (c *ceiling) pace() (step, slack time.Duration) {
 
 // limit is the tasks of one limit key. Those above it are parked, where they are in nobody's way.
 type limit struct {
-	running int
-	lanes   []*lane // those in which some are parked
+	running   int
+	subqueues []*subqueue // those in which some are parked
 }
 
 // full reports whether no more may run beside those that do.
@@ -79,8 +79,8 @@ func (s *Scheduler) vacate(t *task) {
 	if key := t.limit(); key != "" {
 		l := s.limitOf(key)
 		l.running--
-		for i := len(l.lanes) - 1; i >= 0; i-- {
-			s.tend(l.lanes[i])
+		for i := len(l.subqueues) - 1; i >= 0; i-- {
+			s.tend(l.subqueues[i])
 		}
 		s.leaveLimit(key, l)
 	}
@@ -88,7 +88,7 @@ func (s *Scheduler) vacate(t *task) {
 
 // leaveLimit forgets the limit of a key of which no task runs and none is parked.
 func (s *Scheduler) leaveLimit(key string, l *limit) {
-	if l.running == 0 && len(l.lanes) == 0 {
+	if l.running == 0 && len(l.subqueues) == 0 {
 		delete(s.limits, key)
 	}
 }
@@ -182,9 +182,9 @@ func (s *Scheduler) rebind(name string) {
 	}
 	s.bind(k)
 	for _, key := range slices.Sorted(maps.Keys(k.classes)) {
-		lanes := k.classes[key].parked
-		for _, of := range slices.Sorted(maps.Keys(lanes)) {
-			s.tend(lanes[of])
+		subqueues := k.classes[key].parked
+		for _, of := range slices.Sorted(maps.Keys(subqueues)) {
+			s.tend(subqueues[of])
 		}
 	}
 	s.wake = s.now

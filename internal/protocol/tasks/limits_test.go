@@ -109,7 +109,7 @@ func TestLimitOfAKey(t *testing.T) {
 	expect(t, "and the next", handedOut(more), "a4@w200")
 	b.accept(more, "a4")
 	b.step(Done{Session: 200, ID: "a1", Attempt: Attempt{100, 1}, Result: Result{Verb: Succeeded}})
-	if l := b.s.limits["a"]; l != nil && (l.running != 0 || len(l.lanes) != 0) {
+	if l := b.s.limits["a"]; l != nil && (l.running != 0 || len(l.subqueues) != 0) {
 		t.Errorf("left: %+v", l)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestManyLanesThatNobodyTakes cost a round nothing, and finding out that nobody does is spread
+// TestManySubqueuesThatNobodyTakes cost a round nothing, and finding out that nobody does is spread
 // over several.
-func TestManyLanesThatNobodyTakes(t *testing.T) {
+func TestManySubqueuesThatNobodyTakes(t *testing.T) {
 	const n = 50_000
 	g := newStage(3, 4, SchedulerConfig{})
 	for i := range n {

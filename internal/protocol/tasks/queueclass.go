@@ -38,19 +38,19 @@ type queueClass struct {
 	kind    *kind
 	labels  map[string]string
 	weight  int
-	group   uint64               // of suspects
-	but     []string             // builds of workers that cannot decode its tasks
-	common  lane                 // its tasks that are not parked
-	parked  map[string]*lane     // those that are, by limit key
-	byAge   queue.Queue[*lane]   // those lanes that it offers, by their oldest tasks,
-	byTurn  queue.Queue[*inTurn] // and where keys take turns, by whose turn it is
-	offered int                  // tasks in those lanes
-	open    int                  // tasks that belong to it
-	pool    *pool                // the workers that can run them; nil: not known yet
-	place   int                  // in Scheduler.classes
-	slot    int                  // among the classes of its pool
-	heads   [2]int32             // its places in the queues of the present round
-	order   uint64               // and what decides there among classes of one moment
+	group   uint64                 // of suspects
+	but     []string               // builds of workers that cannot decode its tasks
+	common  subqueue               // its tasks that are not parked
+	parked  map[string]*subqueue   // those that are, by limit key
+	byAge   queue.Queue[*subqueue] // those subqueues that it offers, by their oldest tasks,
+	byTurn  queue.Queue[*inTurn]   // and where keys take turns, by whose turn it is
+	offered int                    // tasks in those subqueues
+	open    int                    // tasks that belong to it
+	pool    *pool                  // the workers that can run them; nil: not known yet
+	place   int                    // in Scheduler.classes
+	slot    int                    // among the classes of its pool
+	heads   [2]int32               // its places in the queues of the present round
+	order   uint64                 // and what decides there among classes of one moment
 }
 
 const (
@@ -266,11 +266,11 @@ func (l *queueClass) first(s *Scheduler) *task {
 // inTurn is the task of a class whose turn it is where keys take turns, and the place of its key.
 func (l *queueClass) inTurn(s *Scheduler) (*task, Instant) {
 	for {
-		n := (*lane)(l.byTurn.First())
+		n := (*subqueue)(l.byTurn.First())
 		t, place := n.fair.First()
 		if place == l.byTurn.Next() {
 			return t, place
 		}
-		n.takeTurn(s) // the key has gone since, in another lane
+		n.takeTurn(s) // the key has gone since, in another subqueue
 	}
 }

@@ -46,7 +46,7 @@ func (r *reasons) of(t *task) Reason {
 		return ""
 	}
 	why := r.ofClass(t.class)
-	if t.lane().offered == 0 && slices.Contains(keysBefore, why) {
+	if t.subqueue().offered == 0 && slices.Contains(keysBefore, why) {
 		return ReasonKeyLimit
 	}
 	return why

@@ -2,9 +2,9 @@ package tasks
 
 import "testing"
 
-// TestATenantsOwnOrderAcrossLanes: a tenant's urgent task goes before an older one that its limit
-// key has let go again. So it is where no task has a tenant.
-func TestATenantsOwnOrderAcrossLanes(t *testing.T) {
+// TestATenantsOwnOrderAcrossSubqueues: a tenant's urgent task goes before an older one that its
+// limit key has let go again. So it is where no task has a tenant.
+func TestATenantsOwnOrderAcrossSubqueues(t *testing.T) {
 	for _, tenant := range []string{"a", ""} {
 		b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
 		b.submit("held", Policy{KeyLimit: 1}, &Keys{Fair: tenant, Limit: "l"})

@@ -223,7 +223,7 @@ func (s *Scheduler) postpone(t *task, until Instant) {
 func (s *Scheduler) unqueue(t *task) {
 	switch t.phase {
 	case waiting, parked:
-		n := t.lane()
+		n := t.subqueue()
 		n.remove(t)
 		s.tend(n)
 	case delayed:

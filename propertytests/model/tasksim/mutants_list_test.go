@@ -220,7 +220,7 @@ var drawn = []mutants.Mutant{
 		{"l.running >= t.keyLimit()", "l.running > t.keyLimit()"},
 	}},
 	{Name: "what was set aside is forgotten", Edits: []mutants.Edit{
-		{"\t\t\ts.tend(l.lanes[i])\n", "\t\t\t_ = l.lanes[i]\n"},
+		{"\t\t\ts.tend(l.subqueues[i])\n", "\t\t\t_ = l.subqueues[i]\n"},
 	}},
 	{Name: "priority does not count", Edits: []mutants.Edit{
 		{
@@ -464,7 +464,7 @@ var rare = []mutants.Mutant{
 		{"if t.class.kind.keyBound {", "if t.class.kind.keyBound && t == nil {"},
 	}},
 	{Name: "a higher key limit lets nobody in", Edits: []mutants.Edit{
-		{"\t\t\ts.tend(lanes[of])\n", "\t\t\t_ = lanes[of]\n"},
+		{"\t\t\ts.tend(subqueues[of])\n", "\t\t\t_ = subqueues[of]\n"},
 	}},
 	{Name: "an override of one limit lifts the others", Edits: []mutants.Edit{
 		{"l = b.override.Over(l)", "if b.override != nil {\n\t\tl = b.override.Over(Limits{})\n\t}"},

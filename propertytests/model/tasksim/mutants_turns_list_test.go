@@ -71,7 +71,7 @@ var turning = []mutants.Mutant{
 	{Name: "what is parked before a kind has fair keys stays without turns", Edits: []mutants.Edit{
 		{"\t\t\tl.parked[of].takeTurns(s)\n", "\t\t\t_ = l.parked[of]\n"},
 	}, By: &aghast},
-	{Name: "a lane that a kind had before fair keys is offered at no turn", Edits: []mutants.Edit{
+	{Name: "a subqueue that a kind had before fair keys is offered at no turn", Edits: []mutants.Edit{
 		{"\t\tn.add(s, t)\n\t}\n\ts.tend(n)\n", "\t\tn.add(s, t)\n\t}\n"},
 	}, By: &aghast},
 	{Name: "of one tenant what was submitted first goes first", Edits: []mutants.Edit{
@@ -84,7 +84,7 @@ var turning = []mutants.Mutant{
 		{"if before == 0 && n.of != nil {", "if before < 0 {"},
 	}, By: &beside},
 	{Name: "what a limit key lets go is said to wait for it", Edits: []mutants.Edit{
-		{"if t.lane().offered == 0 && slices", "if t.phase == parked && slices"},
+		{"if t.subqueue().offered == 0 && slices", "if t.phase == parked && slices"},
 	}, By: &beside},
 	{Name: "a worker that is kept for a suspect is said to be busy", Edits: []mutants.Edit{
 		{"\t\t\tis = reserved\n", "\t\t\tis = busy\n"},
