@@ -61,7 +61,7 @@ func TestReportsToAnotherSchedulerAreNotHeard(t *testing.T) {
 			{"an epoch after its own", "w", "w", v.Session, v.Epoch + 1, "unknown_epoch"},
 			{"an instance without that session", "x", "x", v.Session, v.Epoch, "audience"},
 			{"another instance's subject", "x", "w", v.Session, v.Epoch, "audience"},
-			{"a session that is not on the books", "w", "w", v.Session + 1000, v.Epoch, "audience"},
+			{"a session that is not in the state", "w", "w", v.Session + 1000, v.Epoch, "audience"},
 		} {
 			counted := a.count(isRejected(x.reason))
 			if stale, answered := say(x.subject, x.instance, x.session, x.epoch); answered {

@@ -81,7 +81,7 @@ func (s store) latency(b *testing.B, leader func(*assign.Assigner)) {
 }
 
 // BenchmarkBacklog: a scheduler is stopped while 100,000 tasks wait; how long from the next one's
-// promotion until it hands out, with all of them on its books.
+// promotion until it hands out, with all of them in its state.
 func BenchmarkBacklog(b *testing.B) {
 	const open, rounds = 100_000, 5
 	s := store{storage: stores[1].storage, replicas: 1}
@@ -103,7 +103,7 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 			r := receive(b, "a scheduler with the backlog", heard)
 			if r.Open != open {
-				b.Fatalf("%d tasks on the books, want %d", r.Open, open)
+				b.Fatalf("%d tasks in the state, want %d", r.Open, open)
 			}
 			took.add(r.Took)
 			last = next
@@ -148,7 +148,7 @@ func BenchmarkBacklogCrash(b *testing.B) {
 			last.nc.Close()
 			r := receive(b, "a scheduler with the backlog", heard)
 			if r.Open != open || r.Adopted != held {
-				b.Fatalf("%d tasks on the books, %d of them adopted; want %d and %d", r.Open, r.Adopted, open, held)
+				b.Fatalf("%d tasks in the state, %d of them adopted; want %d and %d", r.Open, r.Adopted, open, held)
 			}
 			took.add(r.Took)
 			last = next

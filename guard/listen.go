@@ -32,7 +32,7 @@ type listener struct {
 	wg     sync.WaitGroup
 	heard  chan struct{} // closed when there is no more to hear
 
-	mu    sync.Mutex // guards sites and their books
+	mu    sync.Mutex // guards sites and their state
 	sites map[guardlink.Place]*site
 	lost  bool // a word was not taken, and that was said
 }

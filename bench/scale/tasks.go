@@ -85,21 +85,21 @@ func (b backlog) fill(ctx context.Context, scheduler *proc.Child) error {
 		return err
 	}
 	took := time.Since(from).Seconds()
-	if err := until(ctx, b.c, "tasks on the books", b.n, open); err != nil {
+	if err := until(ctx, b.c, "open tasks", b.n, open); err != nil {
 		return err
 	}
 	var stored uint64
 	if err := b.s.server.Call(ctx, "stored", nil, &stored); err != nil {
 		return err
 	}
-	books, err := scheduler.Memory(ctx)
+	memory, err := scheduler.Memory(ctx)
 	if err != nil {
 		return err
 	}
 	return b.r.add("tasks", b.n,
 		figure{"submitted/s", float64(b.n) / took},
 		figure{"stored-bytes/task", b.each(float64(stored))},
-		figure{"bytes/task", b.each(float64(books.Heap) - float64(bare.Heap))})
+		figure{"bytes/task", b.each(float64(memory.Heap) - float64(bare.Heap))})
 }
 
 // takeOver stops the scheduler, and the next one reads all tasks. Busy processes are counted from
@@ -165,7 +165,7 @@ func (b backlog) work(ctx context.Context, scheduler *proc.Child) error {
 	if err := assign.ResumeKind(ctx, b.c, scheduled.Name()); err != nil {
 		return err
 	}
-	if err := until(ctx, b.c, "tasks on the books", 0, open); err != nil {
+	if err := until(ctx, b.c, "open tasks", 0, open); err != nil {
 		return err
 	}
 	took := time.Since(from).Seconds()

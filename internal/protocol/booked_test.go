@@ -7,7 +7,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// TestBookedSessionIsEnded: of a session that a scheduler has on its books nothing may be left in
+// TestBookedSessionIsEnded: of a session that a scheduler has in its state nothing may be left in
 // the bucket, or only what tells of an earlier end. It is waited for, for its last lease time if
 // that is known and else for the longest, and then ended, so that it is known to be dead.
 func TestBookedSessionIsEnded(t *testing.T) {
@@ -30,7 +30,7 @@ func TestBookedSessionIsEnded(t *testing.T) {
 			g.step(Booked{b, session})
 			removed(g)
 			if p := g.m.View().Peer(b); p == nil || p.Booked != session || p.LastTTL != ttl {
-				t.Errorf("what is on the books is known as %+v after its lease was removed", p)
+				t.Errorf("what is in the state is known as %+v after its lease was removed", p)
 			}
 			return session
 		}, ttl},
@@ -57,7 +57,7 @@ func TestBookedSessionIsEnded(t *testing.T) {
 				}
 			}
 			if p := g.m.View().Peer(b); p == nil || p.Booked != 0 {
-				t.Errorf("it is still on the books: %+v", p)
+				t.Errorf("it is still in the state: %+v", p)
 			}
 			removed(g)
 			if p := g.m.View().Peer(b); p != nil {

@@ -37,8 +37,8 @@ type (
 		Denied   bool // Fault says that the user may not write this key
 	}
 
-	// WrittenTogether is the outcome of a WriteTogether effect. Refused means that none was stored and
-	// none will be, for whatever reason. A Fault is permanent and ends the machine.
+	// WrittenTogether is the outcome of a WriteTogether effect. Refused means that none was stored
+	// and none will be, for whatever reason. A Fault is permanent and ends the machine.
 	WrittenTogether struct {
 		ID       WriteID
 		Outcome  record.Outcome
@@ -55,7 +55,7 @@ type (
 	Broken struct{ Fault error }
 
 	// Booked says that something of this process waits for the end of a session: a scheduler has
-	// tasks of it on its books. So its missing lease is waited for, and it is ended.
+	// tasks of it in its state. So its missing lease is waited for, and it is ended.
 	Booked struct {
 		Peer    record.Peer
 		Session uint64

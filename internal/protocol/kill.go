@@ -167,7 +167,7 @@ func (m *Machine) lostSession(p *PeerView) *RoleView {
 }
 
 // lostDue is when such a session is ended again, at a revision above it: so the lease tells that it
-// is dead. A session that is on the books counts like one that a role names.
+// is dead. A session that is in the state counts like one that a role names.
 func (m *Machine) lostDue(p *PeerView) record.Instant {
 	session, due := p.Booked, p.Seen.Add(m.view.UnreadTTL(p.LastTTL))
 	if r := m.lostSession(p); r != nil {

@@ -238,7 +238,7 @@ var taskMutants = mutants.Suite{
 			}},
 		},
 		{
-			Name: "a session on the books of which nothing is left is not ended", By: wiped,
+			Name: "a session in the state of which nothing is left is not ended", By: wiped,
 			Edits: []mutants.Edit{{"case !m.awaited[session]:", "case false:"}},
 		},
 		{

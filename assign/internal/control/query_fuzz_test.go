@@ -22,10 +22,10 @@ func FuzzQuestions(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	const open, epoch = 20, 7
-	books := tasks.NewScheduler(tasks.SchedulerConfig{Epoch: epoch})
+	scheduler := tasks.NewScheduler(tasks.SchedulerConfig{Epoch: epoch})
 	for i := range open {
 		kind := []string{"k0", "k1"}[i%2]
-		books.Step(0, tasks.Submitted{
+		scheduler.Step(0, tasks.Submitted{
 			ID: "t" + strings.Repeat("x", i), Revision: uint64(i + 1),
 			Policy: &tasks.Policy{Kind: kind}, Stored: time.Unix(1, 0),
 		}, nil)
@@ -46,7 +46,7 @@ func FuzzQuestions(f *testing.F) {
 		for seen, cursor := 0, q.Cursor; ; {
 			var page []tasks.TaskInfo
 			var next uint64
-			heap.Bounded(t, 0, func() { page, next = books.List(0, cursor, filter, limit) }) // few tasks are open
+			heap.Bounded(t, 0, func() { page, next = scheduler.List(0, cursor, filter, limit) }) // few tasks are open
 			if len(page) > limit || len(page) > MaxPage {
 				t.Fatalf("%s: a page of %d", b, len(page))
 			}

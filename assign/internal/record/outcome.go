@@ -100,10 +100,10 @@ func (o *Outcome) read(text string) error {
 	return nil
 }
 
-// Last is the attempt that was on the books when the task ended.
+// Last is the attempt that was current when the task ended.
 func (o *Outcome) Last() tasks.Attempt { return tasks.Attempt{Epoch: o.Epoch, N: o.Attempt} }
 
-// EndedAs is how a task has ended, by its record, and the attempt that was on the books. Both are
+// EndedAs is how a task has ended, by its record, and the attempt that was current. Both are
 // zero if that cannot be read.
 func EndedAs(e *natskv.Entry) (tasks.Status, tasks.Attempt) {
 	var o Outcome

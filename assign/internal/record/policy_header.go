@@ -107,7 +107,7 @@ func ParsePolicy(header string) (p Policy, err error) {
 	return p, p.check()
 }
 
-// Shared is the part of a policy that tasks of a kind share on the books. Times is the part that
+// Shared is the part of a policy that tasks of a kind share in the state. Times is the part that
 // belongs to one task.
 func (p *Policy) Shared() *tasks.Policy {
 	return &tasks.Policy{

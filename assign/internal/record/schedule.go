@@ -201,7 +201,7 @@ func (d *Definition) Header() []natskv.Field {
 	return header
 }
 
-// With makes the recurrence for the books.
+// With makes the recurrence for the state.
 func (d *Definition) With(name string, policy *tasks.Policy) *tasks.Recurrence {
 	return &tasks.Recurrence{
 		Name: name, Policy: policy, Body: &Recurring{d.Header(), d.Input},

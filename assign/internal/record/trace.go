@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A traceparent waits on the books for the outcome of its task, which carries it on. It takes 25
+// A traceparent waits in the state for the outcome of its task, which carries it on. It takes 25
 // bytes there: the ids of trace and parent, and the flags.
 
 const (
@@ -13,7 +13,7 @@ const (
 	traceBytes  = 16 + 8 + 1
 )
 
-// PackTrace packs a traceparent for the books, "" for none. A traceparent of another form goes to
+// PackTrace packs a traceparent for the state, "" for none. A traceparent of another form goes to
 // the handler and no further.
 func PackTrace(text string) string {
 	if len(text) != traceLength || !strings.HasPrefix(text, "00-") || text[35] != '-' || text[52] != '-' ||

@@ -18,7 +18,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/gather"
 )
 
-// endsOf is a queue on whose books there are bundles "c.<i>.0", at revisions from 7 on, of three
+// endsOf is a queue in whose state there are bundles "c.<i>.0", at revisions from 7 on, of three
 // members each.
 func endsOf(t *testing.T, bundle int) (q *writeQueue, end func(revision uint64, place int) write) {
 	t.Helper()

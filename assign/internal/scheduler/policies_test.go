@@ -9,7 +9,7 @@ import (
 	"github.com/rolemanager/rolemanager/assign/internal/record"
 )
 
-// TestPoliciesAreShared: the books hold one policy for all tasks that differ in their times alone.
+// TestPoliciesAreShared: the state holds one policy for all tasks that differ in their times alone.
 func TestPoliciesAreShared(t *testing.T) {
 	c := newPolicies()
 	of := func(change func(*record.Policy)) treatment {

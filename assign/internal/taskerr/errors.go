@@ -14,7 +14,7 @@ var (
 	ErrStopped            = errors.New("assign: the attempt was stopped")
 	ErrDraining           = errors.New("assign: the worker is shutting down")
 	ErrAttemptEnded       = errors.New("assign: the attempt has ended")
-	ErrStale              = errors.New("assign: another attempt is on the books, or the task has ended")
+	ErrStale              = errors.New("assign: another attempt is current, or the task has ended")
 	ErrCheckpointTooLarge = errors.New("assign: checkpoint too large")
 )
 
@@ -59,7 +59,7 @@ var ErrSuspect = errors.New("assign: runs again as a suspect")
 var (
 	ErrFenced       = errors.New("assign: a later scheduler has taken over")
 	ErrInconsistent = errors.New(
-		"assign: the scheduler's books contradict themselves; the next term reads the stream again")
+		"assign: the scheduler's state contradicts itself; the next term reads the stream again")
 	ErrAttemptsExhausted = errors.New(
 		"assign: the attempts of this epoch are used up; the next term counts from the start")
 )

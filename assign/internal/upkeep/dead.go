@@ -11,7 +11,7 @@ import (
 )
 
 // deadTasks counts, from time to time, the dead tasks that the stream keeps, and reports those that
-// leave soon. It reads the headers of the stream, and keeps nothing of them: the books have no
+// leave soon. It reads the headers of the stream, and keeps nothing of them: the state has no
 // tasks that have ended.
 type deadTasks struct {
 	Config

@@ -105,7 +105,7 @@ func (r *rolemanager) SubmitMany(ctx context.Context, payload string, n int) err
 	return err
 }
 
-// Completed is what is no longer open: a task is on the scheduler's books until its end is stored.
+// Completed is what is no longer open: a task is in the scheduler's state until its end is stored.
 // It is asked when the scheduler has handed out all that were submitted, so none can be missing
 // there that has not come to it yet.
 func (r *rolemanager) Completed(ctx context.Context) (int, error) {

@@ -13,7 +13,7 @@ import (
 // TestAWriteThatIsNeverTakenIsNoLoop: a write that the server never takes: the seals between the
 // attempts take their time.
 func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
 	p, _ := find[Assign](b.pass(0))
 	b.s.Step(b.now, Answered{200, p.Frame, []Answer{{"x", p.List[0].Attempt, Accepted}}}, nil)
@@ -49,7 +49,7 @@ func TestAWriteThatIsNeverTakenIsNoLoop(t *testing.T) {
 // TestARateIsKeptAmongManyKinds: a kind is remembered for as long as its rate binds it, however
 // many kinds there are.
 func TestARateIsKeptAmongManyKinds(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1000))
 	b.pass(time.Hour)
 	for i := range 300 {
 		b.submitFor(fmt.Sprint("o", i), Policy{Kind: fmt.Sprint("other", i)}, Times{Delay: time.Hour * 24}, nil)
@@ -78,7 +78,7 @@ func TestARateIsKeptAmongManyKinds(t *testing.T) {
 
 // TestARaisedRateTakesEffect: a rate that was too low once binds nobody after it was raised.
 func TestARaisedRateTakesEffect(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1000))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1000))
 	b.pass(time.Hour)
 	b.submit("a", Policy{Rate: 0.00001}, nil)
 	out := b.pass(0)
@@ -97,7 +97,7 @@ func TestARaisedRateTakesEffect(t *testing.T) {
 // that no late copy of the one can take the place of the other under the same seal. It follows when
 // the first is known to be stored.
 func TestCheckpointsAreStoredInOrder(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
 	p, _ := find[Assign](b.pass(0))
 	a := p.List[0].Attempt
@@ -134,7 +134,7 @@ func TestCheckpointsAreStoredInOrder(t *testing.T) {
 
 // TestSnoozedForEver: a wait that no clock can hold is a long one, not none.
 func TestSnoozedForEver(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
 	n := 0
 	for range 50 {
@@ -157,7 +157,7 @@ func TestSnoozedForEver(t *testing.T) {
 
 // TestAgingDoesNotOverflow: an aging step of years leaves priorities as they are.
 func TestAgingDoesNotOverflow(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{AgingStep: 10 * 365 * 24 * time.Hour})
+	b := readyDriver(t, SchedulerConfig{AgingStep: 10 * 365 * 24 * time.Hour})
 	b.submit("low", Policy{Priority: -100}, nil)
 	b.submit("high", Policy{Priority: 100}, nil)
 	b.submit("mid", Policy{Priority: 50}, nil)
@@ -172,7 +172,7 @@ func TestAgingDoesNotOverflow(t *testing.T) {
 
 // TestASlowTickIsNoLoop: while a tick is being stored no time is wanted for the next one.
 func TestASlowTickIsNoLoop(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpLatest), Since: at(0, 10)})
 	b.wall(at(1, 0)) // under way
 	b.wall(at(2, 0))
@@ -190,7 +190,7 @@ func TestASlowTickIsNoLoop(t *testing.T) {
 
 // TestWaitersForOneWriteAreBounded: a worker that reports without end fills no memory.
 func TestWaitersForOneWriteAreBounded(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
 	p, _ := find[Assign](b.pass(0))
 	b.accept([]Effect{p})
@@ -205,7 +205,7 @@ func TestWaitersForOneWriteAreBounded(t *testing.T) {
 // TestAnUnreadableDefinitionKeepsItsLastTick, so that a scheduler that can read it does not fire
 // again what was fired.
 func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Fired{Name: "r", Revision: 3, Tick: at(10, 0)})
 	b.step(Defined{Name: "r", Revision: 4, Unreadable: true, Since: at(0, 0)})
 	b.step(CaughtUp{})
@@ -221,7 +221,7 @@ func TestAnUnreadableDefinitionKeepsItsLastTick(t *testing.T) {
 // TestAnAssignmentThatWasNeverSent makes room for the others, and is tried again later; what may
 // have been sent stays with its worker.
 func TestAnAssignmentThatWasNeverSent(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.submit("x", Policy{}, nil)
 	p, _ := find[Assign](b.pass(0))
 	unsent := func(p Assign) Answered {
@@ -250,7 +250,7 @@ func TestAnAssignmentThatWasNeverSent(t *testing.T) {
 
 // TestWhatCannotBeSentIsNoLoop, also when it is noted that it is about to begin.
 func TestWhatCannotBeSentIsNoLoop(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(SealSeen{Revision: 2, Epoch: 50}) // the scheduler before did not end cleanly
 	b.step(CaughtUp{})

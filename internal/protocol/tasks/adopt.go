@@ -47,7 +47,7 @@ func (e Told) apply(s *Scheduler) {
 	s.lost(w)
 }
 
-// becomeReady completes the books when (a) the stream has been read up to our own seal, (b) the
+// becomeReady completes the state when (a) the stream has been read up to our own seal, (b) the
 // watch has carried every member from before our epoch, and (c) each of those has answered or is
 // dead. Not one task is handed out before.
 func (s *Scheduler) becomeReady() {
@@ -82,7 +82,7 @@ func (s *Scheduler) becomeReady() {
 
 // endOf is how the task of an attempt has ended, or is about to, without its worker: cancelled or
 // expired, "" for anything else. An outcome in the stream does not name the submission that it has
-// replaced, but the attempt that was on the books.
+// replaced, but the attempt that was current.
 func (s *Scheduler) endOf(h Held) Status {
 	if t := s.tasks.get(h.ID); t != nil && t.revision == h.Revision {
 		return t.aborting()

@@ -146,7 +146,7 @@ func (s *Scheduler) missed(id string) {
 	}
 }
 
-// leave ends the dependencies of a task that leaves the books.
+// leave ends the dependencies of a task that leaves the state.
 func (s *Scheduler) leave(t *task) {
 	s.left = append(s.left, s.edges.Remove(t.id())...)
 	s.endGroup(t)

@@ -7,13 +7,13 @@ import (
 )
 
 // submitAfter stores a task that waits for others.
-func (b *books) submitAfter(id string, a *groups.After) []Effect {
+func (b *driver) submitAfter(id string, a *groups.After) []Effect {
 	b.revision++
 	return b.step(Submitted{ID: id, Revision: b.revision, Policy: policy, After: a})
 }
 
 // stays shows the outcome of a task, which stays.
-func (b *books) stays(id string, status Status) []Effect {
+func (b *driver) stays(id string, status Status) []Effect {
 	b.revision++
 	return b.step(Settled{ID: id, Revision: b.revision, Status: status, Kept: true})
 }
@@ -21,7 +21,7 @@ func (b *books) stays(id string, status Status) []Effect {
 // TestATaskRunsAfterOthers: it waits, says why, and runs once the outcome stands that it waits for,
 // which stays until it has ended itself.
 func TestATaskRunsAfterOthers(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	b.submit("up", Policy{}, nil)
 	effects := b.pass(0)
 	more := b.submitAfter("x", &groups.After{IDs: []string{"up"}})
@@ -54,7 +54,7 @@ func TestATaskRunsAfterOthers(t *testing.T) {
 
 // TestATaskIsSkipped: for one that has failed, and for one that there is not.
 func TestATaskIsSkipped(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	asked := b.submitAfter("x", &groups.After{IDs: []string{"failed"}})
 	if k, ok := find[KeepOutcome](asked); !ok || k.ID != "failed" || k.After != b.revision {
 		t.Fatalf("%+v", asked)
@@ -76,7 +76,7 @@ func TestATaskIsSkipped(t *testing.T) {
 // TestAnUpstreamThatIsSubmittedAgainIsAwaitedAgain: a task that has not begun waits for what is
 // open.
 func TestAnUpstreamThatIsSubmittedAgainIsAwaitedAgain(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	b.submitAfter("x", &groups.After{IDs: []string{"dead", "slow"}, Ended: true})
 	b.step(Kept{"dead", StatusDead})
 	b.submit("dead", Policy{}, nil)
@@ -87,7 +87,7 @@ func TestAnUpstreamThatIsSubmittedAgainIsAwaitedAgain(t *testing.T) {
 // TestWhatWasHandedOutIsNotHeldBack: a note says that a task has run, whatever became since of the
 // tasks that it has waited for.
 func TestWhatWasHandedOutIsNotHeldBack(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.revision = 10
 	b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true})
 	b.step(Submitted{ID: "x", Revision: 2, Policy: policy, After: &groups.After{IDs: []string{"gone"}}})
@@ -102,7 +102,7 @@ func TestWhatWasHandedOutIsNotHeldBack(t *testing.T) {
 
 // TestWhatStaysForNobodyIsReleased: an earlier scheduler may have died before it could.
 func TestWhatStaysForNobodyIsReleased(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Settled{ID: "a", Revision: 1, Status: StatusSucceeded, Kept: true})
 	b.step(Settled{ID: "b", Revision: 2, Status: StatusSucceeded, Kept: true})
 	b.step(Submitted{ID: "x", Revision: 3, Policy: policy, After: &groups.After{IDs: []string{"b"}}})
@@ -124,7 +124,7 @@ func TestWhatStaysForNobodyIsReleased(t *testing.T) {
 // TestAnEndThatMayLeaveUnshownIsAskedFor: an outcome that was written before anybody named its task
 // may leave before the stream shows it.
 func TestAnEndThatMayLeaveUnshownIsAskedFor(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	b.submit("up", Policy{}, nil)
 	ended := b.accept(b.pass(0), "up")
 	if w, ok := find[WriteOutcome](ended); !ok || w.Kept {

@@ -11,7 +11,7 @@ import (
 // refusers are workers of a scheduler, each with a handler that was told to stop. Until it returns
 // they refuse what must run alone. Other tasks last for a while there.
 type refusers struct {
-	*books
+	*driver
 	returns Instant // when the handlers do
 	lasts   func(n int) time.Duration
 	later   []comes
@@ -30,7 +30,7 @@ type comes struct {
 
 // besideASuspect has one task that must run alone wait, and so many workers of some slots.
 func besideASuspect(t *testing.T, workers, slots int) *refusers {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, slots))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, slots))
 	b.submit("x", Policy{CrashBudget: 2}, nil)
 	b.accept(b.pass(0))
 	b.pass(3 * time.Second)
@@ -40,7 +40,7 @@ func besideASuspect(t *testing.T, workers, slots int) *refusers {
 	for i := range workers {
 		list = append(list, idle(uint64(300+i), slots))
 	}
-	f := &refusers{books: b, began: map[string]Instant{}}
+	f := &refusers{driver: b, began: map[string]Instant{}}
 	f.handle(b.s.Step(b.now, Members{List: list}, nil))
 	return f
 }
@@ -172,7 +172,7 @@ func TestAWorkerThatRunsNothingIsAskedSoon(t *testing.T) {
 // TestAWorkerThatIsNotEmptiedAnyMore: it was given nothing for a while, the task that must run
 // alone went elsewhere, and others go there again. That while says nothing of a later refusal.
 func TestAWorkerThatIsNotEmptiedAnyMore(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(300, 2))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(300, 2))
 	b.submit("n0", Policy{}, nil)
 	b.accept(b.pass(0))
 	b.s.Step(b.now, Members{List: []Member{idle(200, 8)}}, nil)

@@ -44,7 +44,7 @@ func TestWhatWasStoppedDoesNotSaveAPoison(t *testing.T) {
 // on. One that need not run alone comes beside it, and then anything else.
 func TestAWorkerIsFreeAfterTheTrial(t *testing.T) {
 	for name, opaque := range map[string]bool{"": false, "of a task of a later version": true} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 20
 		note := Retry{
 			Attempt: Attempt{90, 1}, Started: Attempt{91, 1}, Session: 50, Alone: true, Group: 8, Ran: time.Hour, Blame: 2,
@@ -74,7 +74,7 @@ func TestAWorkerIsFreeAfterTheTrial(t *testing.T) {
 // names is not said to have run one task alone.
 func TestWhatRunsBesideAWorkersTasks(t *testing.T) {
 	for beside, dead := range []bool{true, false} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 20
 		b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 		b.step(Noted{ID: "x", Revision: 3, Retry: Retry{
@@ -95,7 +95,7 @@ func TestWhatRunsBesideAWorkersTasks(t *testing.T) {
 // said that it takes what must run alone. It may have died of what it was to stop.
 func TestWhatMustRunAloneHasToBeTaken(t *testing.T) {
 	for _, taken := range []bool{false, true} {
-		b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+		b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 		b.submit("x", Policy{CrashBudget: 2}, nil)
 		b.accept(b.pass(0))
 		b.pass(3 * time.Second)
@@ -120,7 +120,7 @@ func TestWhatMustRunAloneHasToBeTaken(t *testing.T) {
 // TestWhatMustRunAloneGoesWhereNothingWasStopped first.
 func TestWhatMustRunAloneGoesWhereNothingWasStopped(t *testing.T) {
 	for _, unsure := range []uint64{300, 301} {
-		b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+		b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 		b.submit("x", Policy{CrashBudget: 2}, nil)
 		b.accept(b.pass(0))
 		b.pass(3 * time.Second)
@@ -134,7 +134,7 @@ func TestWhatMustRunAloneGoesWhereNothingWasStopped(t *testing.T) {
 // TestWhereAHandlerDoesNotReturn: a worker refuses what must run alone, since one of its handlers
 // does not return. The next attempt goes to another worker.
 func TestWhereAHandlerDoesNotReturn(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 	b.submit("x", Policy{CrashBudget: 2}, nil)
 	b.accept(b.pass(0))
 	b.pass(3 * time.Second)
@@ -157,7 +157,7 @@ func TestWhereAHandlerDoesNotReturn(t *testing.T) {
 // answered what it is sent. So a task that it was sent to run alone does not end for that.
 func TestANewSessionBesideHandlersOfAnEarlierOne(t *testing.T) {
 	for _, beside := range []bool{false, true} {
-		b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+		b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 		b.submit("x", Policy{CrashBudget: 2}, nil)
 		b.accept(b.pass(0))
 		b.pass(3 * time.Second)

@@ -11,7 +11,7 @@ import (
 
 // TestAttemptsNeverRepeatWithinAnEpoch, though a task is submitted under its id again and again.
 func TestAttemptsNeverRepeatWithinAnEpoch(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	seen := map[string]bool{}
 	for i := range 200 {
 		id := fmt.Sprint("t", i%3)
@@ -31,7 +31,7 @@ func TestAttemptsNeverRepeatWithinAnEpoch(t *testing.T) {
 }
 
 func TestNumbersOfAttemptsRunOut(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.s.marks[markOf("x")] = math.MaxUint32
 	b.submit("x", Policy{}, nil)
 	effects := b.pass(0)
@@ -45,7 +45,7 @@ func TestNumbersOfAttemptsRunOut(t *testing.T) {
 
 // TestAClaimOfAFormerLifeIsNotAdopted: its result would be that of another submission.
 func TestAClaimOfAFormerLifeIsNotAdopted(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read() // x, at revision 1
 	b.step(Members{List: []Member{member(5)}})
 	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{50, 1}, 99}}})
@@ -62,7 +62,7 @@ func TestAClaimOfAFormerLifeIsNotAdopted(t *testing.T) {
 // epoch.
 func TestAPeacefulTermThatWasRotated(t *testing.T) {
 	for epoch, counted := range map[uint64]int{84: 1, 85: 0, 87: 0, 90: 0, 91: 1} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 10
 		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Since: 85})
 		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
@@ -75,8 +75,8 @@ func TestAPeacefulTermThatWasRotated(t *testing.T) {
 	}
 }
 
-func afterCrash(t *testing.T, clean bool, notes ...Noted) (*books, []Effect) {
-	b := newBooks(t)
+func afterCrash(t *testing.T, clean bool, notes ...Noted) (*driver, []Effect) {
+	b := newDriver(t)
 	b.revision = 10
 	b.step(SealSeen{Revision: 1, Epoch: 90, Clean: clean})
 	b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
@@ -140,7 +140,7 @@ func TestSuspicionIsLeftToTheNext(t *testing.T) {
 		t.Fatal("nobody is suspected, though the scheduler before has crashed")
 	}
 	for suspect, noted := range map[uint64]bool{left: true, 2: false, 0: false} { // x stands at 2
-		b := newBooks(t)
+		b := newDriver(t)
 		b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true, Doubted: suspect})
 		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
 		b.step(CaughtUp{})
@@ -190,7 +190,7 @@ func TestABegunAttemptThatNobodyHasCounts(t *testing.T) {
 }
 
 func TestABegunAttemptThatSomebodyHasIsAdopted(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(SealSeen{Revision: 1, Epoch: 90})
 	b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Started: Attempt{90, 1}}})
@@ -223,7 +223,7 @@ func TestABegunAttemptOfALivingWorker(t *testing.T) {
 		{"it was another", 4, Synced{Session: 5}, true},
 		{"a note of an older version", 0, Synced{Session: 5}, true},
 	} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 10
 		b.step(SealSeen{Revision: 1, Epoch: 90})
 		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})
@@ -258,7 +258,7 @@ func TestAClosedSessionHasLostNothing(t *testing.T) {
 		{"pushed and lost", false, false, 1, CauseWorkerLost},
 		{"running and lost", true, false, 1, CauseWorkerLost},
 	} {
-		b := readyBooks(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
+		b := readyDriver(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
 		b.submit("x", Policy{}, nil)
 		p, ok := find[Assign](b.pass(0))
 		if !ok {

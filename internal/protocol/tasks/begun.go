@@ -74,7 +74,7 @@ func (s *Scheduler) started(t *task) {
 	s.present(t)
 }
 
-// countBegun looks, once the books are complete, at the attempts that were about to begin at
+// countBegun looks, once the state is complete, at the attempts that were about to begin at
 // earlier schedulers: what nobody has now was lost with its worker. But one of a term that has
 // ended in peace has taken nobody down: it never came to begin, or was given back, and the term has
 // ended before it could note that.

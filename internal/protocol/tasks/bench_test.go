@@ -96,8 +96,8 @@ func ids(n int) []string {
 	return all
 }
 
-// BenchmarkStep is all that the books do for one task, from its submission to its stored outcome:
-// five events.
+// BenchmarkStep is all that the scheduler does for one task, from its submission to its stored
+// outcome: five events.
 func BenchmarkStep(b *testing.B) {
 	for _, open := range []int{0, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("waiting=%d", open), func(b *testing.B) {
@@ -206,7 +206,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the books, in all,
+// TestMemoryOfOpenTasks: a task that waits takes no more than 300 bytes of the state, in all,
 // whatever it has of its own, and where its id and keys are longer than 80 as many more.
 func TestMemoryOfOpenTasks(t *testing.T) {
 	for name, of := range openTasks {
@@ -249,7 +249,7 @@ func TestMemoryOfParkedTasks(t *testing.T) {
 
 func idOf(i int) string { return fmt.Sprintf("0197a3f2-7c1d-7000-8000-%012d", i) }
 
-// memoryOf is the bytes of the books for each of n tasks. Nobody else holds on to earlier memory.
+// memoryOf is the bytes of the state for each of n tasks. Nobody else holds on to earlier memory.
 func memoryOf(n int, of func(i int, e *Submitted)) float64 {
 	g := newStage(1, 4, SchedulerConfig{})
 	g.s.ready = false

@@ -16,8 +16,8 @@ func progress(ran int64, data string, ref any) Progressed {
 }
 
 // runningX is a scheduler that has given x to session 200.
-func runningX(t *testing.T) *books {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+func runningX(t *testing.T) *driver {
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("x", Policy{}, nil)
 	b.accept(b.pass(0))
 	return b
@@ -119,7 +119,7 @@ func TestNothingRunsAgainBeforeItsCheckpointIsStored(t *testing.T) {
 // TestCheckpointOfAFormerLife: a record from before the submission is not its, and is removed with
 // it.
 func TestCheckpointOfAFormerLife(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Saved{ID: "x", Revision: 1})
 	b.step(Noted{ID: "x", Revision: 2, Retry: Retry{Attempt: Attempt{90, 1}, Failures: 2}})
 	b.step(Submitted{ID: "x", Revision: 3, Policy: policy})
@@ -143,7 +143,7 @@ func TestCheckpointOfAFormerLife(t *testing.T) {
 
 // TestProgressBeforeTheBooksAreComplete is applied when they are, before the end of the attempt.
 func TestProgressBeforeTheBooksAreComplete(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read()
 	b.step(Members{List: []Member{member(5)}})
 	a := Attempt{50, 1}
@@ -161,7 +161,7 @@ func TestProgressBeforeTheBooksAreComplete(t *testing.T) {
 // TestACheckpointThatIsGoneIsNotHandedOn: a late copy of one that belongs to a task that had this
 // id before, and its erasure.
 func TestACheckpointThatIsGoneIsNotHandedOn(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.submit("x", Policy{}, nil)
 	b.step(Saved{ID: "x", Revision: 50})
 	b.step(Saved{ID: "x", Revision: 51, Gone: true})

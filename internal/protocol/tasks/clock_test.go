@@ -6,7 +6,7 @@ import (
 )
 
 // sealAt shows two seals of ours, the second at revision, stored at a time of the stream's clock.
-func (b *books) sealAt(revision uint64, stored time.Time) []Effect {
+func (b *driver) sealAt(revision uint64, stored time.Time) []Effect {
 	b.t.Helper()
 	b.step(SealSeen{Revision: revision - 1, Stored: stored, Epoch: 100, Ours: true})
 	return b.step(SealSeen{Revision: revision, Stored: stored, Epoch: 100, Ours: true})
@@ -19,7 +19,7 @@ func TestTheStreamsClockCounts(t *testing.T) {
 		"years behind": -50_000 * time.Hour,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBooks(t)
+			b := newDriver(t)
 			local := func(at time.Time) []Effect {
 				b.now = b.now.Add(time.Millisecond)
 				return b.s.Step(b.now, Tick{Wall: at.Add(wrong)}, nil)
@@ -80,7 +80,7 @@ func TestTheStreamsClockCounts(t *testing.T) {
 // TestTheTimeIsToldAnew by a seal now and then, so that two clocks that drift apart do so for an
 // hour at most.
 func TestTheTimeIsToldAnew(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CaughtUp{})
 	b.step(Members{})
 	b.sealAt(2, at(0, 0))
@@ -114,7 +114,7 @@ func TestTheTimeIsToldAnew(t *testing.T) {
 // TestTheStreamsClockIsPutBack: what is submitted from then on neither runs nor expires before its
 // time, from the first one on, and one more seal tells what time it is.
 func TestTheStreamsClockIsPutBack(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CaughtUp{})
 	b.step(Members{List: []Member{idle(200, 10)}})
 	b.sealAt(2, at(30, 0))
@@ -149,7 +149,7 @@ func TestTheStreamsClockIsPutBack(t *testing.T) {
 // next record that comes in time shows that it was, and a seal does in any case.
 func TestARecordThatComesLate(t *testing.T) {
 	for _, newer := range []bool{true, false} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.step(CaughtUp{})
 		b.step(Members{})
 		b.sealAt(2, at(0, 0))

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// readyBooks is a scheduler that hands out, to members as given.
-func readyBooks(t *testing.T, cfg SchedulerConfig, members ...Member) *books {
+// readyDriver is a scheduler that hands out, to members as given.
+func readyDriver(t *testing.T, cfg SchedulerConfig, members ...Member) *driver {
 	t.Helper()
 	cfg.Epoch = cmp.Or(cfg.Epoch, 100)
 	cfg.CrashBudget, cfg.AnswerTime, cfg.WriteTime = 3, 100*time.Millisecond, time.Second
 	cfg.Rand = func() float64 { return 0.5 }
-	b := &books{t: t, now: Instant(time.Hour), s: NewScheduler(cfg), revision: 10}
+	b := &driver{t: t, now: Instant(time.Hour), s: NewScheduler(cfg), revision: 10}
 	b.step(CaughtUp{})
 	b.seal(2)
 	b.step(Members{List: members})
@@ -32,9 +32,9 @@ func idle(session uint64, slots int) Member {
 }
 
 // submit stores a task. It is not handed out before the next step.
-func (b *books) submit(id string, p Policy, keys *Keys) { b.submitFor(id, p, Times{}, keys) }
+func (b *driver) submit(id string, p Policy, keys *Keys) { b.submitFor(id, p, Times{}, keys) }
 
-func (b *books) submitFor(id string, p Policy, times Times, keys *Keys) {
+func (b *driver) submitFor(id string, p Policy, times Times, keys *Keys) {
 	p.Kind, p.MaxAttempts, p.Backoff, p.MaxBackoff = cmp.Or(p.Kind, "k"), 3, time.Second, time.Minute
 	b.revision++
 	b.now = b.now.Add(time.Millisecond)
@@ -60,7 +60,7 @@ func expect(t *testing.T, what string, got []string, want ...string) {
 }
 
 // accept lets a worker accept all that was pushed to it, and end some of it.
-func (b *books) accept(effects []Effect, done ...string) []Effect {
+func (b *driver) accept(effects []Effect, done ...string) []Effect {
 	b.t.Helper()
 	var more []Effect
 	for _, p := range findAll[Assign](effects) {
@@ -80,7 +80,7 @@ func (b *books) accept(effects []Effect, done ...string) []Effect {
 }
 
 func TestPriorityAndAging(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{AgingStep: 10 * time.Second})
+	b := readyDriver(t, SchedulerConfig{AgingStep: 10 * time.Second})
 	b.submit("old", Policy{}, nil)
 	b.pass(25 * time.Second)
 	b.submit("urgent", Policy{Priority: 2}, nil) // worth 20 s: the old one has waited longer
@@ -95,7 +95,7 @@ func TestPriorityAndAging(t *testing.T) {
 
 // TestKindsTakeTurns: of two kinds the one whose first task has waited longer goes first.
 func TestKindsTakeTurns(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.submit("k1", Policy{}, nil)
 	b.submit("o1", Policy{Kind: "other"}, nil)
 	b.submit("o2", Policy{Kind: "other"}, nil)
@@ -107,7 +107,7 @@ func TestKindsTakeTurns(t *testing.T) {
 }
 
 func TestLeastLoaded(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4), idle(201, 2))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4), idle(201, 2))
 	for i := range 6 {
 		b.submit(fmt.Sprint("t", i), Policy{}, nil)
 	}
@@ -117,7 +117,7 @@ func TestLeastLoaded(t *testing.T) {
 func TestLabels(t *testing.T) {
 	gpu := idle(201, 1)
 	gpu.Labels = map[string]string{"gpu": "yes", "zone": "a"}
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 5), gpu)
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 5), gpu)
 	b.submit("none", Policy{Labels: map[string]string{"gpu": "no"}}, nil)
 	b.submit("gpu1", Policy{Labels: map[string]string{"gpu": "yes"}}, nil)
 	b.submit("gpu2", Policy{Labels: map[string]string{"gpu": "yes"}}, nil)
@@ -127,7 +127,7 @@ func TestLabels(t *testing.T) {
 
 // TestWeightIsKeptRoomFor: many small tasks never keep a large one out.
 func TestWeightIsKeptRoomFor(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	for i := range 4 {
 		b.submit(fmt.Sprint("small", i), Policy{}, nil)
 	}
@@ -144,7 +144,7 @@ func TestWeightIsKeptRoomFor(t *testing.T) {
 
 // TestTooLargeForEverybody: a task that no worker could ever take is in nobody's way.
 func TestTooLargeForEverybody(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 2))
 	b.submit("huge", Policy{Weight: 3}, nil)
 	b.submit("small", Policy{}, nil)
 	expect(t, "handed out", handedOut(b.pass(0)), "small@w200")
@@ -152,7 +152,7 @@ func TestTooLargeForEverybody(t *testing.T) {
 
 func TestSticky(t *testing.T) {
 	all := []Member{idle(200, 100), idle(201, 100), idle(202, 100)}
-	b := readyBooks(t, SchedulerConfig{}, all...)
+	b := readyDriver(t, SchedulerConfig{}, all...)
 	of := func(round string) map[string]string {
 		where := map[string]string{}
 		for i := range 30 {
@@ -193,7 +193,7 @@ func TestSticky(t *testing.T) {
 
 // TestStickyFindsAnother: when its worker is full a task is not kept waiting for it.
 func TestStickyFindsAnother(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1), idle(201, 1))
 	b.submit("t1", Policy{}, &Keys{Sticky: "s"})
 	b.submit("t2", Policy{}, &Keys{Sticky: "s"})
 	if got := handedOut(b.pass(0)); len(got) != 2 {
@@ -213,7 +213,7 @@ func (p lastOne) Place(task Placed, among []Candidate) int {
 
 func TestPlacement(t *testing.T) {
 	var seen []Placed
-	b := readyBooks(t, SchedulerConfig{Placement: lastOne{&seen}}, idle(200, 1), idle(201, 1))
+	b := readyDriver(t, SchedulerConfig{Placement: lastOne{&seen}}, idle(200, 1), idle(201, 1))
 	b.submit("t1", Policy{Priority: 7, Labels: map[string]string{}}, &Keys{Sticky: "s"})
 	expect(t, "its choice", handedOut(b.pass(0)), "t1@w201")
 	b.submit("wait", Policy{}, nil)

@@ -3,7 +3,7 @@
 //
 // There is one Scheduler for each term. Package workers has the rules of the other side.
 //
-// The books of a scheduler hold every open task, without its payload, in at most 300 bytes as long
+// The state of a scheduler holds every open task, without its payload, in at most 300 bytes as long
 // as it waits, whatever keys and times it has; where its id, keys and tag are longer than 80 bytes,
 // in as much more (TestMemoryOfOpenTasks). Which worker has what is soft state, told by the workers
 // when a term begins.

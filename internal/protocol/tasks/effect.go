@@ -36,8 +36,8 @@ type (
 		Again        bool
 		Noted        bool // it has a note, or may have
 		Kept         bool // it stays until ReleaseOutcome, and only then Retention begins
-		// Member is the member of a bundle that the task is, zero: of none. Then the outcome is stored
-		// in one step with what [Scheduler.Bundles] says, or not at all.
+		// Member is the member of a bundle that the task is, zero: of none. Then the outcome is
+		// stored in one step with what [Scheduler.Bundles] says, or not at all.
 		Member bundles.Member
 	}
 
@@ -140,8 +140,8 @@ type (
 		Status      Status
 	}
 
-	// Unanswered says that a worker has not answered for so long that its session is to be ended, if
-	// it is idle: then it has begun nothing of what it was pushed. Dead follows if that was so.
+	// Unanswered says that a worker has not answered for so long that its session is to be ended,
+	// if it is idle: then it has begun nothing of what it was pushed. Dead follows if that was so.
 	Unanswered struct {
 		Session  uint64
 		Instance string
@@ -158,8 +158,8 @@ type (
 	// will happen.
 	Fenced struct{ By uint64 }
 
-	// Broken says that the books were about to do what no rule does. Nothing more will happen; the
-	// next scheduler reads the stream again.
+	// Broken says that the scheduler was about to do what no rule does. Nothing more will happen;
+	// the next scheduler reads the stream again.
 	Broken struct{ What string }
 
 	// Exhausted says that the numbers of attempts of this epoch are used up. Nothing more will
@@ -169,7 +169,7 @@ type (
 
 // Notices: what the driver only passes on.
 type (
-	// Ready says that the books are complete and tasks are handed out from now on.
+	// Ready says that the state is complete and tasks are handed out from now on.
 	Ready    struct{ Open, Adopted int }
 	Queued   struct{ Kind string }
 	Assigned struct {
@@ -193,9 +193,9 @@ type (
 		Instance    string
 		Held, Times int
 	}
-	// Suspected says that N tasks, the first of which are IDs, run again as suspects: the worker was
-	// lost while it ran them. Instance is "" if it is not known. Blame is what was blamed on one of
-	// them at most, of a budget.
+	// Suspected says that N tasks, the first of which are IDs, run again as suspects: the worker
+	// was lost while it ran them. Instance is "" if it is not known. Blame is what was blamed on
+	// one of them at most, of a budget.
 	Suspected struct {
 		Instance         string
 		IDs              []string
@@ -248,8 +248,8 @@ type Assignment struct {
 	Left time.Duration
 	// Checkpoint is the revision of the record that an earlier attempt has left, 0: none.
 	Checkpoint uint64
-	// Alone says that the worker takes it only when none of its handlers runs, not even one that was
-	// told to stop. See Member.Alone.
+	// Alone says that the worker takes it only when none of its handlers runs, not even one that
+	// was told to stop. See Member.Alone.
 	Alone bool
 }
 

@@ -39,7 +39,7 @@ type (
 	}
 
 	// Settled is an outcome that the stream delivered, ours or another scheduler's. Its Status and
-	// the Attempt that it names count as long as the books are not complete; zero: not known. Kept
+	// the Attempt that it names count as long as the state is not complete; zero: not known. Kept
 	// says that it stays until it is released: then its Status is known. Keyed says that a
 	// submission with a unique key may be about to replace it. Of is the submission that has ended,
 	// 0: not known; it is known of members of groups.
@@ -95,9 +95,9 @@ type (
 		Paused   bool
 	}
 
-	// LimitsSeen is the record of a kind's limits: what is declared, with the shares of fair keys, and
-	// what overrides that, until a time by the stream's clock (zero: until another record says so).
-	// Gone that it was removed. Nobody may change the shares any more.
+	// LimitsSeen is the record of a kind's limits: what is declared, with the shares of fair keys,
+	// and what overrides that, until a time by the stream's clock (zero: until another record says
+	// so). Gone that it was removed. Nobody may change the shares any more.
 	LimitsSeen struct {
 		Kind     string
 		Revision uint64
@@ -133,9 +133,9 @@ type (
 		At       uint64
 	}
 
-	// Defined is a recurrence that the stream delivered, and that has had its schedule since Since by
-	// the stream's clock; nil: it was removed, or is Unreadable here: nothing is fired, and its last
-	// tick is kept for a scheduler that can read it.
+	// Defined is a recurrence that the stream delivered, and that has had its schedule since Since
+	// by the stream's clock; nil: it was removed, or is Unreadable here: nothing is fired, and its
+	// last tick is kept for a scheduler that can read it.
 	Defined struct {
 		Name       string
 		Revision   uint64
@@ -155,8 +155,8 @@ type (
 	}
 
 	// Bundled is a bundle that the stream delivered: several submissions in one record, with the
-	// indexes of its members in their block of ids, ascending. A Submitted for each of them follows,
-	// at the same Revision.
+	// indexes of its members in their block of ids, ascending. A Submitted for each of them
+	// follows, at the same Revision.
 	Bundled struct {
 		Name     string
 		Revision uint64
@@ -171,9 +171,9 @@ type (
 		Ended bundles.Set
 	}
 
-	// EndsUnknown says that nothing is known of a batch with outcomes of members of bundles. No other
-	// one with such outcomes goes under the same seal: what goes along with it would lack what the
-	// lost one says.
+	// EndsUnknown says that nothing is known of a batch with outcomes of members of bundles. No
+	// other one with such outcomes goes under the same seal: what goes along with it would lack
+	// what the lost one says.
 	EndsUnknown struct{}
 
 	// BundleGone says that a bundle was removed: all of its members have ended.
@@ -182,12 +182,12 @@ type (
 		Revision uint64
 	}
 
-	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not known.
-	// Ours says that it is one of this scheduler's own, Clean that the term of the scheduler that
-	// wrote it has ended in peace, Since the epoch with which that term began, zero: not known, and
-	// Doubted what that one has left of its doubts, see Scheduler.Doubted. Missed is the first of our
-	// seals before this one when something stood in the stream that the reading may have missed, and
-	// all that has taken its place; 0 for none.
+	// SealSeen is the seal as the stream delivered it, stored at Stored by its clock, zero: not
+	// known. Ours says that it is one of this scheduler's own, Clean that the term of the scheduler
+	// that wrote it has ended in peace, Since the epoch with which that term began, zero: not
+	// known, and Doubted what that one has left of its doubts, see Scheduler.Doubted. Missed is the
+	// first of our seals before this one when something stood in the stream that the reading may
+	// have missed, and all that has taken its place; 0 for none.
 	SealSeen struct {
 		Revision uint64
 		Stored   time.Time
@@ -206,9 +206,9 @@ type (
 	// whole bucket that has itself delivered the scheduler's role record at its epoch.
 	Members struct{ List []Member }
 
-	// Dead says that a session has ended for certain, Closed that nothing was at work in it then: its
-	// own process has ended it, or another one has while it was idle. Tasks that it still had on the
-	// books have lost no worker, and go back uncounted.
+	// Dead says that a session has ended for certain, Closed that nothing was at work in it then:
+	// its own process has ended it, or another one has while it was idle. Tasks that it still had
+	// have lost no worker, and go back uncounted.
 	Dead struct {
 		Session uint64
 		Closed  bool
@@ -222,9 +222,9 @@ type (
 		Beside  int // handlers that run there beside those; 0 from a worker of an earlier version
 	}
 
-	// Told is what a worker of earlier than our term says in its member record that it holds, to the
-	// leader of Epoch, since it does not know that one has heard it. It takes nothing from before that
-	// epoch any more.
+	// Told is what a worker of earlier than our term says in its member record that it holds, to
+	// the leader of Epoch, since it does not know that one has heard it. It takes nothing from
+	// before that epoch any more.
 	Told struct {
 		Session, Epoch uint64
 		Held           []Held
@@ -238,9 +238,9 @@ type (
 		Answers []Answer
 	}
 
-	// NoResponder says that nobody listens where a frame went, Frame 0: a question. The server says so
-	// only when it has delivered the message to nobody, on no path; of a frame of several messages,
-	// when it has said so about each of them.
+	// NoResponder says that nobody listens where a frame went, Frame 0: a question. The server says
+	// so only when it has delivered the message to nobody, on no path; of a frame of several
+	// messages, when it has said so about each of them.
 	NoResponder struct {
 		Session uint64
 		Frame   uint64
@@ -293,7 +293,7 @@ type (
 	// be under way.
 	Reconnected struct{}
 
-	// Rotated gives the scheduler its next epoch; its books stay.
+	// Rotated gives the scheduler its next epoch; its state stays.
 	Rotated struct{ Epoch uint64 }
 )
 

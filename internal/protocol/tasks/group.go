@@ -47,7 +47,7 @@ func (s *Scheduler) beginGroup(t *task, size int) {
 	}
 }
 
-// endGroup forgets the group of a completion that leaves the books. Its record says all that there
+// endGroup forgets the group of a completion that leaves the state. Its record says all that there
 // is to say, and leaves by itself.
 func (s *Scheduler) endGroup(t *task) {
 	if g := s.groups[t.id()]; g != nil {

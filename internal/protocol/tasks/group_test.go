@@ -10,7 +10,7 @@ import (
 )
 
 // submitGroup stores the completion of a group, and so many of its members.
-func (b *books) submitGroup(id string, size, members int) []Effect {
+func (b *driver) submitGroup(id string, size, members int) []Effect {
 	all := b.submitAfter(id, &groups.After{Group: size})
 	for i := range members {
 		b.submit(groups.MemberID(id, i), Policy{}, nil)
@@ -19,7 +19,7 @@ func (b *books) submitGroup(id string, size, members int) []Effect {
 }
 
 // recordGroup answers the write of a group's record that is among the effects.
-func (b *books) recordGroup(effects []Effect, want ...groups.Fate) []Effect {
+func (b *driver) recordGroup(effects []Effect, want ...groups.Fate) []Effect {
 	b.t.Helper()
 	w, ok := find[WriteTally](effects)
 	if !ok {
@@ -35,7 +35,7 @@ func (b *books) recordGroup(effects []Effect, want ...groups.Fate) []Effect {
 
 // TestACompletionRunsAfterItsMembers: and after the record that tells how they have ended.
 func TestACompletionRunsAfterItsMembers(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	effects := b.submitGroup("group/g", 2, 2)
 	expect(t, "the members run", handedOut(effects), "group/g/0@w200", "group/g/1@w200")
 	more := b.storeAll(b.accept(effects, "group/g/0"))
@@ -86,7 +86,7 @@ func TestTheNextSchedulerKnowsWhatHasBecomeOfMembers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBooks(t)
+			b := newDriver(t)
 			b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true})
 			b.step(Submitted{ID: "group/g", Revision: 2, Policy: policy, After: &groups.After{Group: 4}})
 			b.step(Submitted{ID: "group/g/2", Revision: 3, Policy: policy})
@@ -103,7 +103,7 @@ func TestTheNextSchedulerKnowsWhatHasBecomeOfMembers(t *testing.T) {
 // TestAnOpenGroupIsRecordedSoon: within a second, so that it is found. Later records come nine
 // seconds after the last one or at the next look.
 func TestAnOpenGroupIsRecordedSoon(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 4))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 4))
 	recorded := func(after time.Duration, size int, want ...groups.Fate) {
 		t.Helper()
 		w, is := find[WriteTally](b.pass(after))
@@ -128,7 +128,7 @@ func TestAnOpenGroupIsRecordedSoon(t *testing.T) {
 
 // TestAGroupWhoseRecordIsWholeIsComplete: whatever becomes of its members since.
 func TestAGroupWhoseRecordIsWholeIsComplete(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(SealSeen{Revision: 1, Epoch: 90, Clean: true})
 	b.step(Submitted{ID: "group/g", Revision: 2, Policy: policy, After: &groups.After{Group: 1}})
 	b.step(Tallied{ID: "group/g", Of: 2, Closed: true, Fates: []byte{byte(groups.Dead)}})
@@ -141,7 +141,7 @@ func TestAGroupWhoseRecordIsWholeIsComplete(t *testing.T) {
 // TestAGroupOfWhichMembersAreMissingIsGivenUp: after a day. One that is closed keeps to the
 // deadline of its completion.
 func TestAGroupOfWhichMembersAreMissingIsGivenUp(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submitGroup("group/missing", 2, 1)
 	b.submitGroup("group/there", 1, 1)
 	for _, w := range findAll[WriteTally](b.pass(tallyEvery)) {
@@ -159,7 +159,7 @@ func TestAGroupOfWhichMembersAreMissingIsGivenUp(t *testing.T) {
 
 // TestARecordIsWrittenAgainEachDay: it would leave.
 func TestARecordIsWrittenAgainEachDay(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submitGroup("group/g", 1, 1)
 	b.recordGroup(b.pass(tallyEvery), groups.Open)
 	for day := range 3 {
@@ -178,7 +178,7 @@ func TestARecordIsWrittenAgainEachDay(t *testing.T) {
 
 // TestAGroupThatCannotBeRecordedEnds: the server takes no record of its size.
 func TestAGroupThatCannotBeRecordedEnds(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submitGroup("group/g", 2, 1)
 	w, ok := find[WriteTally](b.pass(tallyEvery))
 	if !ok {
@@ -192,7 +192,7 @@ func TestAGroupThatCannotBeRecordedEnds(t *testing.T) {
 
 // TestManyGroupsAreRecordedInOrder: a schedule is the same each time that it is played.
 func TestManyGroupsAreRecordedInOrder(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	for i := range 9 {
 		b.submitGroup(fmt.Sprint("group/g", 8-i), 2, 1)
 	}
@@ -215,7 +215,7 @@ func TestMembersOfAnEarlierGroupDoNotCount(t *testing.T) {
 		"nothing is left":   Settled{ID: "group/g/0", Revision: 20},
 		"its place is free": Reserved{ID: "group/g/0", Revision: 20},
 	} {
-		b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+		b := readyDriver(t, SchedulerConfig{}, idle(200, 2))
 		b.revision = 9
 		b.submitGroup("group/g", 1, 0)
 		if w, told := find[WriteTally](append(b.step(end), b.pass(tallyEvery)...)); told {

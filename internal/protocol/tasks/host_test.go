@@ -17,9 +17,9 @@ func onHost(session uint64, slots int, host string) Member {
 }
 
 // loseBoth has two workers run two tasks each and be lost, the second some time after the first.
-func loseBoth(t *testing.T, host, other string, between time.Duration) *books {
+func loseBoth(t *testing.T, host, other string, between time.Duration) *driver {
 	t.Helper()
-	b := readyBooks(t, SchedulerConfig{LossTime: 5 * time.Second}, onHost(200, 2, host), onHost(201, 2, other))
+	b := readyDriver(t, SchedulerConfig{LossTime: 5 * time.Second}, onHost(200, 2, host), onHost(201, 2, other))
 	for _, id := range []string{"a", "b", "c", "d"} {
 		b.submit(id, Policy{CrashBudget: 2}, nil)
 	}
@@ -65,7 +65,7 @@ func TestALostHostMakesNoSuspects(t *testing.T) {
 // TestWhatBeganLaterIsNotExcused: what took the first worker down may have taken down the second,
 // which was given it then.
 func TestWhatBeganLaterIsNotExcused(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: 5 * time.Second}, onHost(200, 1, "x"), onHost(201, 1, "x"),
+	b := readyDriver(t, SchedulerConfig{LossTime: 5 * time.Second}, onHost(200, 1, "x"), onHost(201, 1, "x"),
 		onHost(202, 1, "x"))
 	b.submit("poison", Policy{}, nil)
 	effects := b.pass(0)
@@ -100,7 +100,7 @@ func TestAHostThatIsLostTwice(t *testing.T) {
 
 // TestATaskThatLosesHostsIsNotExcusedForEver: it may be what takes them down.
 func TestATaskThatLosesHostsIsNotExcusedForEver(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: 5 * time.Second})
+	b := readyDriver(t, SchedulerConfig{LossTime: 5 * time.Second})
 	b.submit("x", Policy{CrashBudget: 2}, nil)
 	for losses, session := 1, uint64(300); ; losses, session = losses+1, session+2 {
 		b.accept(b.step(Members{List: []Member{onHost(session, 1, "h")}}))
@@ -125,7 +125,7 @@ func TestATaskThatLosesHostsIsNotExcusedForEver(t *testing.T) {
 
 // TestNothingComesBesideWhatANoteSaysRunsAlone: also when its suspicion would be taken back.
 func TestNothingComesBesideWhatANoteSaysRunsAlone(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Minute}, onHost(200, 2, "x"), onHost(201, 2, "x"))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Minute}, onHost(200, 2, "x"), onHost(201, 2, "x"))
 	for _, id := range []string{"a", "b", "c"} {
 		b.submit(id, Policy{CrashBudget: 1}, nil)
 	}

@@ -22,7 +22,7 @@ func TestAWaitThatBeginsWhileTheClockIsBehind(t *testing.T) {
 		"the note is the first to show": {time.Time{}, at(-60, 0), at(-60, 0), 30 * time.Second},
 	} {
 		for _, read := range []bool{true, false} { // the note is read before its acknowledgement comes
-			b := newBooks(t)
+			b := newDriver(t)
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{idle(200, 10)}})
 			b.sealAt(2, at(0, 0))

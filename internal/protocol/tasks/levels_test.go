@@ -8,7 +8,7 @@ import (
 // TestLevels: tasks that are not due do not wait, a task takes the slots that it asks for, and the
 // oldest task of a kind is the one that has been due for longest, whatever its priority.
 func TestLevels(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 3))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 3))
 	b.submit("runs", Policy{Weight: 2}, nil)
 	b.accept(b.pass(0))
 	levels := func(queued, held, busy, free int) {

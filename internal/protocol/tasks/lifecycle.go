@@ -30,11 +30,11 @@ var follows = map[State][]State{
 	StateRetrying: {StatePending, StateRunning, StateCancelled, StateExpired},
 }
 
-// taskPhase is where a task stands, for the books.
+// taskPhase is where a task stands, for the scheduler.
 type taskPhase uint8
 
 const (
-	nowhere  taskPhase = iota // not on the books
+	nowhere  taskPhase = iota // not in the state
 	waiting                   // in its class
 	parked                    // in its class, among those that the limit of their key has kept back
 	blocked                   // kept back by tasks that have not ended
@@ -102,7 +102,7 @@ func (t *task) state() State {
 }
 
 // move is the only place that assigns a phase. A move that no rule makes ends the scheduler: what
-// its books say must not be written; the next one reads them again.
+// its state says must not be written; the next one reads it again.
 func (s *Scheduler) move(t *task, to taskPhase) {
 	if may[t.phase]&(1<<to) == 0 {
 		s.end(Broken{fmt.Sprintf("task %s moves from %v to %v", t.id(), t.phase, to)})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMovesAreStates: whatever the books do with a task looks from outside like a step of its life,
-// or like none.
+// TestMovesAreStates: whatever the scheduler does with a task looks from outside like a step of its
+// life, or like none.
 func TestMovesAreStates(t *testing.T) {
 	looks := func(p taskPhase, tried bool) []State { // a phase may look like several
 		x := &task{phase: p}
@@ -53,9 +53,9 @@ func TestOnlyWhatRunsSucceeds(t *testing.T) {
 	}
 }
 
-// TestAMoveThatNoRuleMakesEndsTheScheduler: what broken books say is never written.
+// TestAMoveThatNoRuleMakesEndsTheScheduler: what a broken state says is never written.
 func TestAMoveThatNoRuleMakesEndsTheScheduler(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.begin()
 	b.s.move(b.s.tasks.get("x"), delayed)
 	if got, ok := find[Broken](b.s.out); !ok || got.What == "" {

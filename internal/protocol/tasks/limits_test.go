@@ -9,7 +9,7 @@ import (
 )
 
 // storeAll answers every write among effects, and returns what comes of it.
-func (b *books) storeAll(effects []Effect) (more []Effect) {
+func (b *driver) storeAll(effects []Effect) (more []Effect) {
 	for _, e := range effects {
 		number := uint64(0)
 		switch e := e.(type) {
@@ -33,7 +33,7 @@ func (b *books) storeAll(effects []Effect) (more []Effect) {
 func TestConcurrencyOfAKind(t *testing.T) {
 	m := idle(200, 10)
 	m.Kinds = []string{"k", "free"}
-	b := readyBooks(t, SchedulerConfig{}, m)
+	b := readyDriver(t, SchedulerConfig{}, m)
 	b.submit("t1", Policy{Concurrency: 5}, nil)
 	for i := 2; i <= 5; i++ {
 		b.submit(fmt.Sprint("t", i), Policy{Concurrency: 2}, nil) // the newest submission's counts
@@ -45,7 +45,7 @@ func TestConcurrencyOfAKind(t *testing.T) {
 }
 
 func TestRateOfAKind(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 100))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 100))
 	ready := b.now
 	for i := range 40 {
 		b.submit(fmt.Sprint("t", i), Policy{Rate: 10}, nil)
@@ -83,14 +83,14 @@ func TestRateOfAKind(t *testing.T) {
 // TestAKindThatIsNewMayBegin: only right after a fail-over is it not known what was handed out
 // before.
 func TestAKindThatIsNewMayBegin(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 100))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 100))
 	b.pass(time.Hour)
 	b.submit("t", Policy{Rate: 0.1}, nil)
 	expect(t, "at once", handedOut(b.pass(0)), "t@w200")
 }
 
 func TestLimitOfAKey(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	for i := range 5 {
 		b.submit(fmt.Sprint("a", i), Policy{KeyLimit: 2}, &Keys{Limit: "a"})
 	}
@@ -116,7 +116,7 @@ func TestLimitOfAKey(t *testing.T) {
 
 // TestAPriorityWithinAKey: what was parked does not go before what is more urgent and came later.
 func TestAPriorityWithinAKey(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	for i := range 3 {
 		b.submit(fmt.Sprint("t", i), Policy{KeyLimit: 1}, &Keys{Limit: "a"})
 	}
@@ -128,7 +128,7 @@ func TestAPriorityWithinAKey(t *testing.T) {
 // TestVeryManyOfOneKey: setting them aside is spread over several rounds, and the others are not
 // forgotten.
 func TestVeryManyOfOneKey(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	for i := range maxParked + 100 {
 		b.submit(fmt.Sprint("a", i), Policy{KeyLimit: 1}, &Keys{Limit: "a"})
 	}

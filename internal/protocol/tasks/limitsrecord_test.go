@@ -9,7 +9,7 @@ import (
 // TestLimitsOfARecord: they count, whatever a message says, until the record is removed; then those
 // of the newest message.
 func TestLimitsOfARecord(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.step(LimitsSeen{Kind: "k", Declared: &Limits{Concurrency: 1}})
 	for i := range 6 {
 		b.submit(fmt.Sprint("t", i), Policy{Concurrency: []int{0, 28}[i%2]}, nil)
@@ -35,7 +35,7 @@ func TestLimitsOfARecord(t *testing.T) {
 // TestLimitsOfARecordThatComesFirst: before any task of the kind, as after a fail-over; and they
 // outlive a kind that is forgotten since it has no tasks.
 func TestLimitsOfARecordThatComesFirst(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	b.step(LimitsSeen{Kind: "k", Declared: &Limits{Rate: 1, KeyLimit: 2}})
 	for i := range 4 {
 		b.submit(fmt.Sprint("t", i), Policy{KeyLimit: 9}, &Keys{Limit: "x"})
@@ -54,7 +54,7 @@ func TestLimitsOfARecordThatComesFirst(t *testing.T) {
 
 // TestAnOverrideEnds: at its time by the stream's clock.
 func TestAnOverrideEnds(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	stored := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b.step(SealSeen{Revision: 3, Epoch: 100, Ours: true, Stored: stored})
 	b.step(LimitsSeen{
@@ -79,7 +79,7 @@ func ptr[T any](v T) *T { return &v }
 // TestAnOverrideOfOneLimit: the others stay as they are declared, and where nothing is declared, as
 // the newest submission says; and so does the one when the override has ended.
 func TestAnOverrideOfOneLimit(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	stored := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b.step(SealSeen{Revision: 3, Epoch: 100, Ours: true, Stored: stored})
 	b.step(LimitsSeen{Kind: "k", Override: &Override{KeyLimit: ptr(2)}, Until: stored.Add(time.Minute)})

@@ -13,7 +13,7 @@ import (
 const maxLook = 8192
 
 // Settled reports whether all has been read that stood before our seal, and nobody else's outcomes
-// may come behind it: of the tasks on the books only those that we are ending (see TaskInfo.Ending)
+// may come behind it: of the tasks in the state only those that we are ending (see TaskInfo.Ending)
 // may have an outcome.
 func (s *Scheduler) Settled() bool { return s.settled }
 
@@ -138,7 +138,7 @@ type Tenants struct {
 	Top  []queue.Count
 }
 
-// Overview is the books in numbers.
+// Overview is the state in numbers.
 func (s *Scheduler) Overview() Overview {
 	why := s.reasons(s.now)
 	o := Overview{Epoch: s.epoch, Ready: s.ready, Open: s.tasks.len()}
@@ -205,7 +205,7 @@ type Filter struct {
 	Prefix string // of the id
 }
 
-// Overview is the books in numbers. Its parts are copies.
+// Overview is the state in numbers. Its parts are copies.
 type Overview struct {
 	Epoch   uint64
 	Ready   bool

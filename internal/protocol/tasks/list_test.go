@@ -16,7 +16,7 @@ import (
 // TestAListingMeetsEveryTask that is open all the while, once, whatever comes and goes between its
 // pages.
 func TestAListingMeetsEveryTask(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	for i := range 100 {
 		b.submit(fmt.Sprint("stays", i), Policy{}, nil)
 		b.submit(fmt.Sprint("goes", i), Policy{}, nil)
@@ -66,10 +66,10 @@ func TestAListingOverAChangeOfSchedulers(t *testing.T) {
 			open = append(open, fmt.Sprint("t", i))
 		}
 		changes := rapid.IntRange(0, 3).Draw(rt, "changes")
-		b, seen := (*books)(nil), map[string]bool{}
+		b, seen := (*driver)(nil), map[string]bool{}
 		for epoch, cursor := uint64(100), uint64(0); ; {
 			if b == nil {
-				b = readyBooks(t, SchedulerConfig{Epoch: epoch})
+				b = readyDriver(t, SchedulerConfig{Epoch: epoch})
 				for _, id := range rapid.Permutation(open).Draw(rt, "read") {
 					b.submit(id, Policy{}, nil)
 				}
@@ -99,7 +99,7 @@ func TestAListingOverAChangeOfSchedulers(t *testing.T) {
 }
 
 func TestListingFilters(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("a1", Policy{}, nil)
 	first := b.pass(0)
 	b.accept(first)
@@ -135,7 +135,7 @@ func TestListingFilters(t *testing.T) {
 
 // TestAPageIsBounded: when nothing is found, a page ends all the same.
 func TestAPageIsBounded(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	for i := range maxLook + 10 {
 		b.submit(fmt.Sprint("t", i), Policy{}, nil)
 	}
@@ -157,7 +157,7 @@ func TestAPageIsBounded(t *testing.T) {
 }
 
 func TestOverview(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 3))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 3))
 	b.submit("t1", Policy{Weight: 2, Concurrency: 1, Rate: 1e6}, nil)
 	b.pass(time.Second)
 	b.submit("t2", Policy{Concurrency: 1, Rate: 1e6}, nil)
@@ -184,7 +184,7 @@ func TestOverview(t *testing.T) {
 func TestOverviewOfDrains(t *testing.T) {
 	leaving := idle(201, 1)
 	leaving.Draining = true
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1), leaving)
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1), leaving)
 	b.step(DrainSeen{Instance: "w200", Revision: 5, Draining: true})
 	b.step(DrainSeen{Instance: "w300", Revision: 6, Draining: true})
 	b.step(DrainSeen{Instance: "w400", Revision: 7, Draining: true})
@@ -205,7 +205,7 @@ func TestOverviewOfDrains(t *testing.T) {
 }
 
 func TestWatching(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	states := func(effects []Effect) (all []State) {
 		for _, m := range findAll[TaskChanged](effects) {
 			all = append(all, m.Info.State)
@@ -248,7 +248,7 @@ func TestWatching(t *testing.T) {
 // TestFeed: while all tasks are watched, what can be seen of any of them from outside is told, and
 // their progress is not.
 func TestFeed(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	check := func(what string, effects []Effect, want ...string) {
 		t.Helper()
 		var told []string
@@ -283,9 +283,9 @@ func TestFeed(t *testing.T) {
 	check("too late", b.out)
 }
 
-// TestATaskThatIsEndingSaysSo: the stream knows before the books that its outcome is stored.
+// TestATaskThatIsEndingSaysSo: the stream knows before the scheduler that its outcome is stored.
 func TestATaskThatIsEndingSaysSo(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	if b.s.Settled() {
 		t.Error("settled before anything was read")
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// worker is a live session that takes tasks, on the books.
+// worker is a live session that takes tasks, in the state.
 type worker struct {
 	session  uint64
 	instance string
@@ -27,7 +27,7 @@ type worker struct {
 
 	synced bool
 	asked  Instant // when to ask it again what it holds
-	claims []Held  // what it has answered, until the books are complete
+	claims []Held  // what it has answered, until the state is complete
 
 	held     []*task // what it has been given
 	load     int     // slots that takes

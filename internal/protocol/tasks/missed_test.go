@@ -8,7 +8,7 @@ import (
 
 // missing shows seals of which each says that something was missed since the one before the first,
 // and returns what follows the last.
-func (b *books) missing(from uint64, n int) []Effect {
+func (b *driver) missing(from uint64, n int) []Effect {
 	b.t.Helper()
 	var effects []Effect
 	for i := range n {
@@ -23,7 +23,7 @@ func (b *books) missing(from uint64, n int) []Effect {
 // TestAnotherSealFollowsAReadingThatMayHaveMissedSomething: and when the next one has missed
 // nothing since the first, that is enough.
 func TestAnotherSealFollowsAReadingThatMayHaveMissedSomething(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Members{List: []Member{member(200)}})
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(CaughtUp{})
@@ -39,7 +39,7 @@ func TestAnotherSealFollowsAReadingThatMayHaveMissedSomething(t *testing.T) {
 // TestWhatNobodyCanTellIsWrittenOverItsSubmissionOnly: a reading that never comes to know whether
 // it has missed something must not hold up all tasks. A task that came meanwhile cannot have ended.
 func TestWhatNobodyCanTellIsWrittenOverItsSubmissionOnly(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Members{List: []Member{idle(200, 2)}})
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(CaughtUp{})
@@ -65,7 +65,7 @@ func TestWhatNobodyCanTellIsWrittenOverItsSubmissionOnly(t *testing.T) {
 // came to it.
 func TestOurOwnOutcomeThatWasMissedIsNotWrittenOverALaterSubmission(t *testing.T) {
 	for name, known := range map[string]bool{"in the end the reading shows it": true, "nobody can tell": false} {
-		b := newBooks(t)
+		b := newDriver(t)
 		a := b.begin().List[0]
 		w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Permanent}}))
 		b.step(Written{Write: w.Write, Outcome: record.Unknown})

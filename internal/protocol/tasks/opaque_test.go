@@ -7,9 +7,9 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// opaqueBooks has read the submission of x, which it cannot read, and all that belongs to it.
-func opaqueBooks(t *testing.T) (*books, []Effect) {
-	b := newBooks(t)
+// opaqueDriver has read the submission of x, which it cannot read, and all that belongs to it.
+func opaqueDriver(t *testing.T) (*driver, []Effect) {
+	b := newDriver(t)
 	b.step(UniqueSeen{Key: "key", Revision: 1, Task: "x"})
 	b.step(Opaque{ID: "x", Revision: 2})
 	b.step(Saved{ID: "x", Revision: 3})
@@ -28,9 +28,9 @@ func isTidying(e Effect) bool {
 }
 
 // TestWhatBelongsToATaskOfALaterVersionStays: its note, its checkpoint, its unique key, and the
-// request to cancel it, whether they are read before the books are complete or after.
+// request to cancel it, whether they are read before the state is complete or after.
 func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
-	b, effects := opaqueBooks(t)
+	b, effects := opaqueDriver(t)
 	effects = append(effects, b.step(Members{List: []Member{member(200)}})...)
 	effects = append(effects, b.step(Noted{ID: "x", Revision: 9, Retry: Retry{Attempt: Attempt{51, 1}}})...)
 	effects = append(effects, b.step(Saved{ID: "x", Revision: 10})...)
@@ -45,7 +45,7 @@ func TestWhatBelongsToATaskOfALaterVersionStays(t *testing.T) {
 // TestWhoeverRunsATaskOfALaterVersionGoesOn: it is neither stopped, nor told that nobody wants its
 // result.
 func TestWhoeverRunsATaskOfALaterVersionGoesOn(t *testing.T) {
-	b, _ := opaqueBooks(t)
+	b, _ := opaqueDriver(t)
 	b.step(Members{List: []Member{member(5)}})
 	effects := b.step(Synced{Session: 5, Held: []Held{{"x", Attempt{51, 1}, 2}, {"gone", Attempt{51, 1}, 1}}})
 	stops := findAll[Stop](effects)
@@ -79,7 +79,7 @@ func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
 		"on another worker":  {note: Retry{Session: 49, Alone: true}, early: []string{"new@w50"}},
 		"nobody knows where": {note: Retry{Alone: true}, early: []string{"new@w50"}},
 	} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 20
 		b.step(Opaque{ID: "x", Revision: 2})
 		b.step(Submitted{ID: "new", Revision: 3, Policy: policy})
@@ -113,7 +113,7 @@ func TestNothingComesBesideATaskOfALaterVersionThatRunsAlone(t *testing.T) {
 // TestATaskOfALaterVersionEnds by somebody who could read it: then what it has left is tidied as
 // ever.
 func TestATaskOfALaterVersionEnds(t *testing.T) {
-	b, _ := opaqueBooks(t)
+	b, _ := opaqueDriver(t)
 	what := map[Record]bool{}
 	for _, e := range findAll[Erase](b.step(Settled{ID: "x", Revision: 12})) {
 		what[e.What] = true
@@ -132,7 +132,7 @@ func TestATaskOfALaterVersionEnds(t *testing.T) {
 // TestATaskOfALaterVersionTakesTheBooksPlace: in the place of one that has ended, and the other way
 // round.
 func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	p := b.begin()
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	effects := b.step(Opaque{ID: "x", Revision: 20})
@@ -146,7 +146,7 @@ func TestATaskOfALaterVersionTakesTheBooksPlace(t *testing.T) {
 	}
 	b.step(Submitted{ID: "x", Revision: 19, Policy: policy}) // read late
 	if _, known := b.s.TaskInfo(b.now, "x"); known {
-		t.Error("a former submission is on the books")
+		t.Error("a former submission is in the state")
 	}
 	again, ok := find[Assign](b.step(Submitted{ID: "x", Revision: 30, Policy: policy}))
 	if !ok || again.List[0].Revision != 30 {

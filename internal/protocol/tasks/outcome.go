@@ -2,8 +2,8 @@ package tasks
 
 import "time"
 
-// apply takes what a worker reports of an attempt. Only the worker, the session and the attempt on
-// the books count.
+// apply takes what a worker reports of an attempt. Only the current worker,
+// session and attempt count.
 func (e Done) apply(s *Scheduler) {
 	if !s.ready {
 		if len(s.early) >= maxEarly*(len(s.workers)+1) {
@@ -203,7 +203,7 @@ func (s *Scheduler) noted(t *task) {
 	}
 }
 
-// ended takes a task off the books after its outcome is stored.
+// ended takes a task out of the state after its outcome is stored.
 func (s *Scheduler) ended(t *task, out *Outcome) {
 	s.emit(Completed{t.policy.Kind, *out})
 	s.tellEnded(t, out)

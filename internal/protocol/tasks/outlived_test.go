@@ -25,7 +25,7 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 		{"late, and the stream's clock is put back", 58 * time.Minute, -30 * time.Minute, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBooks(t)
+			b := newDriver(t)
 			b.step(CaughtUp{})
 			b.step(Members{List: []Member{idle(200, 10)}})
 			b.sealAt(2, at(0, 0))
@@ -70,7 +70,7 @@ func TestAnOutcomeThatMayBeGone(t *testing.T) {
 // and expire, behind its back.
 func TestAReadingThatTakesLong(t *testing.T) {
 	for _, slow := range []bool{false, true} {
-		b := newBooks(t)
+		b := newDriver(t)
 		p := Policy{Kind: "k", MaxAttempts: 3, Retention: time.Minute}
 		b.step(Submitted{ID: "x", Revision: 1, Stored: at(0, 0), Policy: &p})
 		if slow {
@@ -94,7 +94,7 @@ func TestAReadingThatTakesLong(t *testing.T) {
 // read of it; that one notes a failure of it when its id is in use again. The note is removed with
 // the next task of that id.
 func TestANoteOfTheSubmissionBefore(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CaughtUp{})
 	b.step(Members{List: []Member{idle(200, 10)}})
 	b.sealAt(2, at(0, 0))
@@ -138,7 +138,7 @@ func TestANoteOfTheSubmissionBefore(t *testing.T) {
 func TestManyOutcomesThatMayBeGone(t *testing.T) {
 	const n = 30
 	for _, answered := range []int{n, n - 1} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.step(CaughtUp{})
 		b.sealAt(2, at(0, 0))
 		b.step(Members{List: []Member{idle(200, n)}})

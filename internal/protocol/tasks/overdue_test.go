@@ -8,7 +8,7 @@ import (
 // TestADeadlineThatTheWorkerNoticesFirst: it is not a failure of an attempt. The task has expired,
 // however few attempts it has, and the worker hears that it is over once that is stored.
 func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submitFor("x", Policy{}, Times{Deadline: time.Minute}, nil)
 	b.s.tasks.get("x").policy.MaxAttempts = 1
 	b.accept(b.pass(0))
@@ -33,7 +33,7 @@ func TestADeadlineThatTheWorkerNoticesFirst(t *testing.T) {
 
 // TestADeadlineThatThereIsNot: a worker that says that it has passed has failed.
 func TestADeadlineThatThereIsNot(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("x", Policy{}, nil)
 	b.accept(b.pass(0))
 	out := b.step(Done{

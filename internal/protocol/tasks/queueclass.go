@@ -18,7 +18,7 @@ type kind struct {
 	newest  uint64      // revision of the newest submission,
 	said    Limits      // and its limits, which count where no record says more
 	paused  bool
-	open    int // tasks on the books
+	open    int // tasks in the state
 	offered int // those of them that wait, and that no limit key keeps back
 	count   [phases]int32
 	queued  Effect // that one more has come: the same for all of them

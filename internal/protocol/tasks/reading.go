@@ -86,7 +86,7 @@ func (s *Scheduler) Bundles(of []bundles.Member) []bundles.Record { return s.bun
 
 const maxAborted = 1 << 16 // bounds what is kept only to tell handlers why they are stopped: of more, the latest
 
-// remind keeps, until the books are complete, what was cancelled or has expired before: a worker
+// remind keeps, until the state is complete, what was cancelled or has expired before: a worker
 // that still runs it is to hear that.
 func (s *Scheduler) remind(e Settled) {
 	switch {

@@ -13,12 +13,12 @@ func TestWhyATaskWaits(t *testing.T) {
 		return m
 	}
 	key := &Keys{Limit: "tenant"}
-	fill := func(b *books) { b.accept(b.pass(0)) }
+	fill := func(b *driver) { b.accept(b.pass(0)) }
 	for name, c := range map[string]struct {
 		want    Reason
 		cfg     SchedulerConfig
 		members []Member
-		before  func(b *books)
+		before  func(b *driver)
 		policy  Policy
 		keys    *Keys
 	}{
@@ -38,7 +38,7 @@ func TestWhyATaskWaits(t *testing.T) {
 		"those with labels are drained": {
 			want: ReasonDrained, members: []Member{idle(200, 3), gpu(idle(201, 2))},
 			policy: Policy{Labels: map[string]string{"gpu": "1"}},
-			before: func(b *books) { b.step(DrainSeen{Instance: "w201", Revision: 5, Draining: true}) },
+			before: func(b *driver) { b.step(DrainSeen{Instance: "w201", Revision: 5, Draining: true}) },
 		},
 		"all are leaving": {
 			want: ReasonDrained,
@@ -49,22 +49,22 @@ func TestWhyATaskWaits(t *testing.T) {
 		},
 		"its kind is paused": {
 			want: ReasonPaused, members: []Member{idle(200, 1)},
-			before: func(b *books) { b.step(PauseSeen{Kind: "k", Revision: 5, Paused: true}) },
+			before: func(b *driver) { b.step(PauseSeen{Kind: "k", Revision: 5, Paused: true}) },
 		},
 		"as many run as may": {
 			want: ReasonConcurrency, members: []Member{idle(200, 3)},
-			policy: Policy{Concurrency: 1}, before: func(b *books) { b.submit("first", Policy{Concurrency: 1}, nil); fill(b) },
+			policy: Policy{Concurrency: 1}, before: func(b *driver) { b.submit("first", Policy{Concurrency: 1}, nil); fill(b) },
 		},
 		"its key has as many as it may": {
 			want: ReasonKeyLimit, members: []Member{idle(200, 3)}, policy: Policy{KeyLimit: 1},
-			keys: key, before: func(b *books) { b.submit("first", Policy{KeyLimit: 1}, key); fill(b) },
+			keys: key, before: func(b *driver) { b.submit("first", Policy{KeyLimit: 1}, key); fill(b) },
 		},
 		"too soon for its rate": {want: ReasonRate, members: []Member{idle(200, 3)}, policy: Policy{Rate: 0.001}},
 		"nobody has room": {
 			want: ReasonBusy, members: []Member{idle(200, 1)},
-			before: func(b *books) { b.submit("first", Policy{}, nil); fill(b) },
+			before: func(b *driver) { b.submit("first", Policy{}, nil); fill(b) },
 		},
-		"nobody listens": {want: ReasonUnreachable, members: []Member{idle(200, 2)}, before: func(b *books) {
+		"nobody listens": {want: ReasonUnreachable, members: []Member{idle(200, 2)}, before: func(b *driver) {
 			b.step(NoResponder{Session: 200})
 		}},
 		"the placement lets it wait": {
@@ -73,7 +73,7 @@ func TestWhyATaskWaits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := readyBooks(t, c.cfg, c.members...)
+			b := readyDriver(t, c.cfg, c.members...)
 			if c.before != nil {
 				c.before(b)
 			}
@@ -102,14 +102,14 @@ type nowhereAtAll struct{}
 
 func (nowhereAtAll) Place(Placed, []Candidate) int { return -1 }
 
-// TestWhyATaskWaitsAtFirst: before the books are complete, and not once it is its turn.
+// TestWhyATaskWaitsAtFirst: before the state is complete, and not once it is its turn.
 func TestWhyATaskWaitsAtFirst(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read()
 	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != ReasonStarting {
 		t.Errorf("%q", g.Reason)
 	}
-	b = readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b = readyDriver(t, SchedulerConfig{}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
 	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != "" {
 		t.Errorf("about to be handed out: %q", g.Reason)
@@ -130,7 +130,7 @@ func TestWhyATaskWaitsAtFirst(t *testing.T) {
 func TestASchedulerThatDoesNotWork(t *testing.T) {
 	own := idle(200, 0)
 	own.Own = true
-	b := readyBooks(t, SchedulerConfig{}, own)
+	b := readyDriver(t, SchedulerConfig{}, own)
 	b.submit("x", Policy{}, nil)
 	b.pass(0)
 	if g, _ := b.s.TaskInfo(b.now, "x"); g.Reason != ReasonNoWorker {

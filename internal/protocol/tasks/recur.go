@@ -16,7 +16,7 @@ func TickID(name string, tick time.Time) string {
 	return TickPrefix + name + "/" + tick.UTC().Format("20060102T150405Z")
 }
 
-// recur is a recurrence on the books.
+// recur is a recurrence in the state.
 //
 // Invariant: a tick is submitted together with the record that says so, under the seal. So a
 // scheduler that reads that record knows which ticks there are, and none is submitted twice or left
@@ -112,7 +112,7 @@ func (e Fired) apply(s *Scheduler) {
 	}
 }
 
-// recurOf is a recurrence on the books. A record of one that is not there, behind our seal, is the
+// recurOf is a recurrence in the state. A record of one that is not there, behind our seal, is the
 // tick that was on its way when the recurrence was removed.
 func (s *Scheduler) recurOf(name string) *recur {
 	r := s.recurs[name]
@@ -272,11 +272,11 @@ func (s *Scheduler) continueTicks(r *recur) {
 // Tasks of a recurrence may be kept from overlapping. One is open from its submission to its
 // outcome, through all of its attempts, and again once it is requeued.
 //
-// Invariant: unless its overlap is allowed, a tick is submitted only if the books have no open task
+// Invariant: unless its overlap is allowed, a tick is submitted only if the state has no open task
 // of the recurrence, and have what the stream has shown of the tick before. A tick that is left out
 // is noted as the last one, under the seal: so no later scheduler submits it.
 
-// freeTicks looks at the recurrence of a task that leaves the books: what is held back may
+// freeTicks looks at the recurrence of a task that leaves the state: what is held back may
 // continue. It does so at the next Tick, since the task may be about to be submitted again.
 func (s *Scheduler) freeTicks(id string) {
 	name, last := s.instances.Remove(id)

@@ -10,8 +10,8 @@ import (
 )
 
 // clocked is a scheduler that hands out, by a stream whose clock stands at now.
-func clocked(t *testing.T, now, local time.Time) *books {
-	b := newBooks(t)
+func clocked(t *testing.T, now, local time.Time) *driver {
+	b := newDriver(t)
 	b.wall(local)
 	b.step(CaughtUp{})
 	b.step(Members{})
@@ -21,7 +21,7 @@ func clocked(t *testing.T, now, local time.Time) *books {
 }
 
 // ticks are those that are submitted within so many minutes.
-func (b *books) ticks(minutes int) (all []string) {
+func (b *driver) ticks(minutes int) (all []string) {
 	for range minutes * 2 {
 		effects := b.pass(30 * time.Second)
 		for len(effects) > 0 {
@@ -73,7 +73,7 @@ func TestATickThatIsFarAhead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, early := range []bool{true, false} { // read before our seal, or after
-				b := newBooks(t)
+				b := newDriver(t)
 				b.wall(c.local)
 				tell := func() (effects []Effect) {
 					r := every(recurring.CatchUpAll)

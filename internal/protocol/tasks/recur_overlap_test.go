@@ -10,9 +10,9 @@ import (
 
 // overlapping is a scheduler whose recurrence has a tick each minute, and whose first tick has been
 // submitted: its task is open.
-func overlapping(t *testing.T, o recurring.Overlap, catchUp recurring.CatchUp) *books {
+func overlapping(t *testing.T, o recurring.Overlap, catchUp recurring.CatchUp) *driver {
 	t.Helper()
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	r := every(catchUp)
 	r.Overlap = o
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: r, Since: at(0, 10)})
@@ -27,7 +27,7 @@ func overlapping(t *testing.T, o recurring.Overlap, catchUp recurring.CatchUp) *
 }
 
 // ends stores the outcome of a task.
-func (b *books) ends(id string, revision uint64) []Effect {
+func (b *driver) ends(id string, revision uint64) []Effect {
 	return b.step(Settled{ID: id, Revision: revision, Status: StatusSucceeded})
 }
 
@@ -54,7 +54,7 @@ func TestATickIsSkippedForGood(t *testing.T) {
 
 // TestASkippedTickIsNotCaughtUpWith by the next scheduler.
 func TestASkippedTickIsNotCaughtUpWith(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	r := every(recurring.CatchUpLatest)
 	r.Overlap = recurring.Skip
 	b.step(Fired{Name: "r", Revision: 1, Tick: at(2, 0), Last: at(1, 0)})
@@ -128,10 +128,10 @@ func TestATickTakesThePlaceOfTheOpenTask(t *testing.T) {
 // TestEveryTaskOfARecurrenceIsOpen: one that somebody runs by hand, one that is requeued, and one
 // that cannot be read here.
 func TestEveryTaskOfARecurrenceIsOpen(t *testing.T) {
-	for name, open := range map[string]func(b *books){
-		"by hand":  func(b *books) { b.step(Submitted{ID: "cron/r/run-1", Revision: 8, Policy: policy}) },
-		"requeued": func(b *books) { b.step(Submitted{ID: firstTick, Revision: 8, Policy: policy}) },
-		"unread":   func(b *books) { b.step(Opaque{ID: firstTick, Revision: 8}) },
+	for name, open := range map[string]func(b *driver){
+		"by hand":  func(b *driver) { b.step(Submitted{ID: "cron/r/run-1", Revision: 8, Policy: policy}) },
+		"requeued": func(b *driver) { b.step(Submitted{ID: firstTick, Revision: 8, Policy: policy}) },
+		"unread":   func(b *driver) { b.step(Opaque{ID: firstTick, Revision: 8}) },
 	} {
 		b := overlapping(t, recurring.Queue, recurring.CatchUpLatest)
 		b.ends(firstTick, 7)
@@ -155,7 +155,7 @@ func TestEveryTaskOfARecurrenceIsOpen(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	// and one whose name has a stroke
-	b = readyBooks(t, SchedulerConfig{})
+	b = readyDriver(t, SchedulerConfig{})
 	r := every(recurring.CatchUpLatest)
 	r.Name, r.Overlap = "r/s", recurring.Queue
 	b.step(Defined{Name: "r/s", Revision: 1, Recurrence: r, Since: at(0, 10)})
@@ -167,7 +167,7 @@ func TestEveryTaskOfARecurrenceIsOpen(t *testing.T) {
 
 // TestDroppedTicksAreNoted: no later scheduler submits what was too late once.
 func TestDroppedTicksAreNoted(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	r := every(recurring.CatchUpSkip)
 	r.Schedule = fewMinutes{}
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: r, Since: at(0, 10)})

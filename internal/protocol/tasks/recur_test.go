@@ -20,7 +20,7 @@ func at(minute, second int) time.Time {
 	return noon.Add(time.Duration(minute)*time.Minute + time.Duration(second)*time.Second)
 }
 
-func (b *books) wall(now time.Time) []Effect {
+func (b *driver) wall(now time.Time) []Effect {
 	b.now = b.now.Add(time.Millisecond)
 	return b.s.Step(b.now, Tick{Wall: now}, nil)
 }
@@ -33,7 +33,7 @@ func every(catchUp recurring.CatchUp) *Recurrence {
 }
 
 func TestTicksAreSubmittedInOrder(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.wall(at(0, 50))
 	if next := b.s.Next(b.now); next != 10*time.Second {
@@ -68,7 +68,7 @@ func TestTicksAreSubmittedInOrder(t *testing.T) {
 
 // TestATickIsNotRepeatedAfterAFailOver: the record of the last one says which were submitted.
 func TestATickIsNotRepeatedAfterAFailOver(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.step(Fired{Name: "r", Revision: 4, Tick: at(2, 0)})
 	if w, ok := find[WriteTick](b.wall(at(2, 59))); ok {
@@ -81,7 +81,7 @@ func TestATickIsNotRepeatedAfterAFailOver(t *testing.T) {
 
 // TestAChangedDefinitionBeginsAnew: earlier ticks were never its.
 func TestAChangedDefinitionBeginsAnew(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpAll), Since: at(0, 10)})
 	b.step(Fired{Name: "r", Revision: 4, Tick: at(1, 0)})
 	b.step(Defined{Name: "r", Revision: 5, Recurrence: every(recurring.CatchUpAll), Since: at(10, 30)})
@@ -94,7 +94,7 @@ func TestAChangedDefinitionBeginsAnew(t *testing.T) {
 }
 
 func TestARemovedRecurrence(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(Defined{Name: "r", Revision: 1, Recurrence: every(recurring.CatchUpLatest), Since: at(0, 10)})
 	b.wall(at(5, 0)) // a tick is under way
 	b.step(Defined{Name: "r", Revision: 3})
@@ -111,7 +111,7 @@ func TestARemovedRecurrence(t *testing.T) {
 }
 
 func TestTheRecordOfARecurrenceThatWasRemovedBefore(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Fired{Name: "gone", Revision: 1, Tick: at(1, 0)})
 	b.step(Fired{Name: "r", Revision: 2, Tick: at(1, 0)})
 	b.step(Defined{Name: "r", Revision: 3, Recurrence: every(recurring.CatchUpAll), Since: at(0, 0)})
@@ -126,7 +126,7 @@ func TestTheRecordOfARecurrenceThatWasRemovedBefore(t *testing.T) {
 // TestADefinitionThatChangesWhileAllIsRead: it comes behind our seal. The last tick stays, and no
 // tick is submitted twice.
 func TestADefinitionThatChangesWhileAllIsRead(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Fired{Name: "r", Revision: 1, Tick: at(2, 0)})
 	b.step(CaughtUp{})
 	if e, ok := find[Erase](b.seal(9)); ok {
@@ -158,7 +158,7 @@ func (c countingSchedule) Next(t time.Time) time.Time {
 // TestATickCostsNothingForTheOthers: however many recurrences there are, those whose time has come
 // are looked at, and no others.
 func TestATickCostsNothingForTheOthers(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.wall(at(0, 5))
 	const n = 20_000
 	asked := 0
@@ -183,7 +183,7 @@ func TestATickCostsNothingForTheOthers(t *testing.T) {
 
 // TestManyTicksAtOnce are spread over several steps, and none is left out.
 func TestManyTicksAtOnce(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.wall(at(0, 5))
 	const n = 3*maxDue + 1
 	for i := range n {

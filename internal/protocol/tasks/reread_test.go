@@ -20,7 +20,7 @@ func TestAReadingThatLags(t *testing.T) {
 		{record.Refused, rereadAfter, true},
 		{record.Unknown, 3 * rereadAfter, false},
 	} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 		w, ok := find[WriteSeal](b.step(CaughtUp{}))
 		asked := 0

@@ -67,7 +67,7 @@ type Scheduler struct {
 	drained map[string]bool   // instances
 	opaque  map[string]opaque // open tasks that cannot be read
 	cancels map[string]uint64 // requests that stand: their revisions, by task
-	uniques map[string]unique // by key: records whose task is not on the books
+	uniques map[string]unique // by key: records whose task is not in the state
 	places  map[string]uint64 // what submissions with keys may replace, as it was read in the beginning: revisions by task
 
 	nextBound   Instant             // by the stream's clock: the end of the first override of limits
@@ -87,7 +87,7 @@ type Scheduler struct {
 	among      []Candidate              // scratch of Placement
 	wake       Instant                  // when what is kept back may continue by itself
 
-	early   map[held]Done       // reports that came before the books were complete
+	early   map[held]Done       // reports that came before the state was complete
 	hints   map[held]Progressed // likewise
 	aborted map[string]Settled  // outcomes that were read of tasks that were cancelled or have expired, until then
 	begun   map[string]begun    // by task: attempts that are noted to have begun at a scheduler's own worker
@@ -279,7 +279,7 @@ func (r Rotated) apply(s *Scheduler) {
 
 func (Reconnected) apply(s *Scheduler) { s.renew() }
 
-// Sessions are those on the books.
+// Sessions are those in the state.
 func (s *Scheduler) Sessions() []uint64 {
 	all := make([]uint64, len(s.workerList))
 	for i, w := range s.workerList {

@@ -8,8 +8,8 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// books drives a scheduler of epoch 100 by hand.
-type books struct {
+// driver steps a scheduler of epoch 100 by hand.
+type driver struct {
 	t        *testing.T
 	s        *Scheduler
 	now      Instant
@@ -17,19 +17,19 @@ type books struct {
 	out      []Effect
 }
 
-func newBooks(t *testing.T) *books {
-	return &books{t: t, now: 1, s: NewScheduler(SchedulerConfig{
+func newDriver(t *testing.T) *driver {
+	return &driver{t: t, now: 1, s: NewScheduler(SchedulerConfig{
 		Epoch: 100, CrashBudget: 3, AnswerTime: 100 * time.Millisecond, WriteTime: time.Second,
 		Rand: func() float64 { return 0.5 },
 	})}
 }
 
-func (b *books) step(ev Event) []Effect {
+func (b *driver) step(ev Event) []Effect {
 	b.now = b.now.Add(time.Millisecond)
 	return append(b.s.Step(b.now, ev, nil), b.s.Step(b.now, Tick{}, nil)...)
 }
 
-func (b *books) pass(d time.Duration) []Effect {
+func (b *driver) pass(d time.Duration) []Effect {
 	b.now = b.now.Add(d)
 	return b.s.Step(b.now, Tick{}, nil)
 }
@@ -46,7 +46,7 @@ func find[E Effect](all []Effect) (e E, ok bool) {
 var policy = &Policy{Kind: "k", MaxAttempts: 3, Backoff: time.Second, MaxBackoff: time.Minute}
 
 // read brings a scheduler to where it has sealed and read one submission.
-func (b *books) read() {
+func (b *driver) read() {
 	b.t.Helper()
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	w, ok := find[WriteSeal](b.step(CaughtUp{}))
@@ -58,7 +58,7 @@ func (b *books) read() {
 }
 
 // seal shows two seals, the second at revision.
-func (b *books) seal(revision uint64) []Effect {
+func (b *driver) seal(revision uint64) []Effect {
 	b.t.Helper()
 	first := b.step(SealSeen{Revision: revision - 1, Epoch: b.s.cfg.Epoch, Ours: true})
 	if _, ok := find[WriteSeal](first); !ok {
@@ -75,7 +75,7 @@ func member(session uint64) Member {
 }
 
 // begin brings a scheduler to where it has handed x to the worker of session 5.
-func (b *books) begin() Assign {
+func (b *driver) begin() Assign {
 	b.t.Helper()
 	b.read()
 	b.step(Members{List: []Member{member(5)}})
@@ -88,28 +88,28 @@ func (b *books) begin() Assign {
 
 func TestNothingIsHandedOutBefore(t *testing.T) {
 	later := member(200) // it joined after our term began: it need not answer
-	for name, prepare := range map[string]func(b *books) []Effect{
-		"the stream is sealed": func(b *books) []Effect {
+	for name, prepare := range map[string]func(b *driver) []Effect{
+		"the stream is sealed": func(b *driver) []Effect {
 			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 			b.step(CaughtUp{})
 			return b.step(Members{List: []Member{later}})
 		},
-		"the members are carried": func(b *books) []Effect {
+		"the members are carried": func(b *driver) []Effect {
 			b.read()
 			return b.pass(time.Minute)
 		},
-		"every earlier member has answered": func(b *books) []Effect {
+		"every earlier member has answered": func(b *driver) []Effect {
 			b.read()
 			b.step(Members{List: []Member{member(5), later}})
 			return b.pass(time.Minute)
 		},
-		"an earlier member without a record has answered": func(b *books) []Effect {
+		"an earlier member without a record has answered": func(b *driver) []Effect {
 			b.read()
 			b.step(Members{List: []Member{{Instance: "w", Session: 5}, later}})
 			return b.pass(time.Minute)
 		},
 	} {
-		b := newBooks(t)
+		b := newDriver(t)
 		if p, ok := find[Assign](prepare(b)); ok || b.s.Ready() {
 			t.Errorf("handed out before %s: %+v", name, p)
 		}
@@ -117,7 +117,7 @@ func TestNothingIsHandedOutBefore(t *testing.T) {
 }
 
 func TestWhatIsHandedOutWhenEverybodyHasAnsweredOrIsDead(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read()
 	b.step(Members{List: []Member{member(5), member(6), member(200)}})
 	b.step(Synced{Session: 5})
@@ -130,7 +130,7 @@ func TestWhatIsHandedOutWhenEverybodyHasAnsweredOrIsDead(t *testing.T) {
 }
 
 func TestAdoptsTheLargestAttempt(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read()
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{Attempt: Attempt{50, 1}, Failures: 1}})
 	b.step(Members{List: []Member{member(5), member(6), member(7)}})
@@ -157,7 +157,7 @@ func TestAdoptsTheLargestAttempt(t *testing.T) {
 // TestStaleEpochIsNoRejection: an earlier copy of the frame may have been accepted, and its answer
 // lost.
 func TestStaleEpochIsNoRejection(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	p := b.begin()
 	b.step(Members{List: []Member{member(5), member(200)}})
 	a := p.List[0]
@@ -176,7 +176,7 @@ func TestStaleEpochIsNoRejection(t *testing.T) {
 }
 
 func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	p := b.begin()
 	a := p.List[0]
 	w, ok := find[WriteOutcome](b.step(Done{
@@ -199,20 +199,20 @@ func TestUnknownOutcomeIsNotWrittenAgainBeforeANewSeal(t *testing.T) {
 	if again, ok := find[WriteOutcome](effects); !ok || again.Guard != 10 {
 		t.Fatalf("%+v", effects)
 	}
-	// The stream shows it: acknowledged, and gone from the books.
+	// The stream shows it: acknowledged, and gone from the state.
 	effects = b.step(Settled{ID: "x", Revision: 11})
 	if s, ok := find[Settle](effects); !ok || s.Ref != "ref" || s.Stale {
 		t.Errorf("%+v", effects)
 	}
 	if _, known := b.s.TaskInfo(b.now, "x"); known {
-		t.Error("it is still on the books")
+		t.Error("it is still in the state")
 	}
 }
 
 // TestATaskThatHasEndedBehindOurBackIsNotRun: its outcome was replaced by a new submission before
 // the reading came to it, and that stands behind our first seal.
 func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Members{List: []Member{member(200)}})
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(CaughtUp{})
@@ -230,7 +230,7 @@ func TestATaskThatHasEndedBehindOurBackIsNotRun(t *testing.T) {
 // lost, and the task was submitted again before the reading came to it: so the stream never shows
 // the outcome, and the submission only behind the seal.
 func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	a := b.begin().List[0]
 	w, _ := find[WriteOutcome](b.step(Done{Session: 5, ID: "x", Attempt: a.Attempt, Result: Result{Verb: Permanent}}))
 	b.step(Written{Write: w.Write, Outcome: record.Unknown})
@@ -246,7 +246,7 @@ func TestASubmissionBehindTheSealIsNotWrittenOver(t *testing.T) {
 }
 
 func TestALaterSealEndsTheScheduler(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.begin()
 	if f, ok := find[Fenced](b.step(SealSeen{Revision: 9, Epoch: 101})); !ok || f.By != 101 {
 		t.Errorf("%+v", f)
@@ -257,7 +257,7 @@ func TestALaterSealEndsTheScheduler(t *testing.T) {
 }
 
 func TestRotationKeepsTheBooks(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	p := b.begin()
 	a := p.List[0]
 	b.step(Answered{Session: 5, Frame: p.Frame, Answers: []Answer{{a.ID, a.Attempt, Accepted}}})
@@ -273,7 +273,7 @@ func TestRotationKeepsTheBooks(t *testing.T) {
 }
 
 func TestCrashBudget(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.begin()
 	for i := range 3 {
 		session := uint64(300 + i)
@@ -301,17 +301,17 @@ func TestCrashBudget(t *testing.T) {
 // TestItDoesNotAskForTicksInVain: while nothing can be handed out yet, there is nothing to wake up
 // for.
 func TestItDoesNotAskForTicksInVain(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	if next := b.s.Next(b.now); next < time.Minute {
 		t.Errorf("before it has read: in %v", next)
 	}
-	b = newBooks(t)
+	b = newDriver(t)
 	b.begin()
 	if next := b.s.Next(b.now); next < 50*time.Millisecond {
 		t.Errorf("while a worker has not answered: in %v", next)
 	}
-	b = readyBooks(t, SchedulerConfig{})
+	b = readyDriver(t, SchedulerConfig{})
 	b.submit("x", Policy{}, nil)
 	b.pass(0)
 	if next := b.s.Next(b.now); next < time.Minute {

@@ -18,7 +18,7 @@ func TestWhatCannotRunHoldsNoPlaceOfItsKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := idle(200, 10)
 			m.Kinds = []string{"k", "p"}
-			b := readyBooks(t, SchedulerConfig{}, m)
+			b := readyDriver(t, SchedulerConfig{}, m)
 			b.step(PauseSeen{Kind: "p", Revision: 5, Paused: true})
 			key := &Keys{Limit: "tenant"}
 			b.submit("a", Policy{KeyLimit: 1}, key)
@@ -55,7 +55,7 @@ func TestWhatCannotRunHoldsNoPlaceOfItsKey(t *testing.T) {
 
 // TestKeysLeaveNothingBehind: whatever order their tasks end in, in whichever classes.
 func TestKeysLeaveNothingBehind(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 10))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 10))
 	for i := range 12 {
 		p := Policy{KeyLimit: 2, Weight: 1 + i%3}
 		if i%4 == 3 {
@@ -117,7 +117,7 @@ func TestAHeavyTaskIsNotStarved(t *testing.T) {
 			for i := range c.workers {
 				members = append(members, idle(uint64(200+i), 2))
 			}
-			b := readyBooks(t, c.cfg, members...)
+			b := readyDriver(t, c.cfg, members...)
 			type assigned struct {
 				Assignment
 				session uint64

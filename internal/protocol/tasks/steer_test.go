@@ -15,7 +15,7 @@ func findAll[E Effect](all []Effect) (found []E) {
 }
 
 func TestPause(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{})
+	b := readyDriver(t, SchedulerConfig{})
 	b.step(PauseSeen{Kind: "k", Revision: 1, Paused: true}) // before there is a task of it
 	b.submit("t", Policy{}, nil)
 	expect(t, "paused", handedOut(b.step(Members{List: []Member{idle(200, 2)}})))
@@ -26,7 +26,7 @@ func TestPause(t *testing.T) {
 }
 
 func TestDrain(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 2))
 	b.step(DrainSeen{Instance: "w200", Revision: 1, Draining: true})
 	b.submit("t", Policy{}, nil)
 	expect(t, "drained", handedOut(b.pass(0)))
@@ -44,7 +44,7 @@ func TestDrain(t *testing.T) {
 // TestPauseTakesBackWhatHasNotLeft: what waits for its worker's answer to another frame is not sent
 // after the pause.
 func TestPauseTakesBackWhatHasNotLeft(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 5))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 5))
 	b.submit("t1", Policy{}, &Keys{Sticky: "s"})
 	first := b.pass(0)
 	b.submit("t2", Policy{}, &Keys{Sticky: "s"})
@@ -60,7 +60,7 @@ func TestPauseTakesBackWhatHasNotLeft(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("runs", Policy{}, nil)
 	b.submit("waits", Policy{}, nil)
 	first := b.pass(0)
@@ -90,7 +90,7 @@ func TestCancel(t *testing.T) {
 // TestCancelWaitsForAScheduler: what was asked while nobody led holds, unless the task was
 // submitted after it.
 func TestCancelWaitsForAScheduler(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CancelAsked{ID: "former", Revision: 1})
 	b.step(CancelAsked{ID: "gone", Revision: 2})
 	b.step(Submitted{ID: "former", Revision: 3, Policy: policy})
@@ -111,7 +111,7 @@ func TestCancelWaitsForAScheduler(t *testing.T) {
 }
 
 func TestUniqueKeyIsFreed(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.step(UniqueSeen{Key: "u", Revision: 10, Task: "t"})
 	b.submit("t", Policy{}, &Keys{Unique: "u"})
 	effects := b.accept(b.pass(0), "t")
@@ -127,7 +127,7 @@ func TestUniqueKeyIsFreed(t *testing.T) {
 // TestUniqueKeyOfAnother: a key that another task has taken over since, or this one again, is not
 // freed.
 func TestUniqueKeyOfAnother(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.step(UniqueSeen{Key: "u", Revision: 11, Task: "t"})
 	b.submit("t", Policy{}, &Keys{Unique: "u"})
 	effects := b.accept(b.pass(0), "t")
@@ -148,7 +148,7 @@ func TestUniqueKeyOfAnother(t *testing.T) {
 // TestUniqueKeyOfTheNextLife: the task was submitted again before we have heard that its outcome is
 // stored, and of the two records of that we have read the first.
 func TestUniqueKeyOfTheNextLife(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.step(UniqueSeen{Key: "u", Revision: 10, Task: "t"})
 	b.submit("t", Policy{}, &Keys{Unique: "u"})
 	effects := b.accept(b.pass(0), "t")
@@ -159,7 +159,7 @@ func TestUniqueKeyOfTheNextLife(t *testing.T) {
 }
 
 func TestUniqueKeysThatAreLeft(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(UniqueSeen{Key: "ended", Revision: 1, Task: "gone"})
 	b.step(UniqueSeen{Key: "open", Revision: 2, Task: "x"})
 	b.step(Submitted{ID: "x", Revision: 3, Policy: policy, Keys: &Keys{Unique: "open"}})
@@ -174,7 +174,7 @@ func TestUniqueKeysThatAreLeft(t *testing.T) {
 // then the submission may be under way. The outcome of a dead task is like a reservation. A later
 // record of the place proves that nothing is to come.
 func TestUniqueKeyOfATaskToCome(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(Reserved{ID: "coming", Revision: 1})
 	b.step(UniqueSeen{Key: "a", Revision: 2, Task: "coming", At: 1})
 	b.step(Reserved{ID: "shut", Revision: 4})
@@ -200,7 +200,7 @@ func TestUniqueKeyOfATaskToCome(t *testing.T) {
 // TestUniqueKeyBetweenTheSeals: the reservation was there when the first seal was stored. When the
 // reading came to it, the submission had taken its place, behind the second seal.
 func TestUniqueKeyBetweenTheSeals(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CaughtUp{})
 	b.step(SealSeen{Revision: 4, Epoch: 100, Ours: true})
 	b.step(UniqueSeen{Key: "u", Revision: 7, Task: "x", At: 6})
@@ -216,7 +216,7 @@ func TestUniqueKeyBetweenTheSeals(t *testing.T) {
 // TestUniqueKeyTakenTooLate: a client submits a dead task again that was already. Its record of the
 // key is freed with the task.
 func TestUniqueKeyTakenTooLate(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.step(CaughtUp{})
 	b.seal(4)
 	b.step(UniqueSeen{Key: "u", Revision: 7, Task: "x", At: 6})

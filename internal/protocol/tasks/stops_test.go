@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// TestAStopSaysHowItsTaskHasEnded, if the books know it.
+// TestAStopSaysHowItsTaskHasEnded, if the state has it.
 func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
-	running := func(t *testing.T, times Times) *books {
-		b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	running := func(t *testing.T, times Times) *driver {
+		b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 		b.submitFor("x", Policy{}, times, nil)
 		b.accept(b.pass(0))
 		return b
@@ -19,7 +19,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 	// that.
 	claimedAfter := func(read ...Event) func(t *testing.T) []Effect {
 		return func(t *testing.T) []Effect {
-			b := newBooks(t)
+			b := newDriver(t)
 			for _, ev := range read {
 				b.step(ev)
 			}
@@ -46,8 +46,8 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			StatusExpired,
 			claimedAfter(Settled{ID: "x", Revision: 2, Status: StatusExpired, Attempt: Attempt{50, 1}}),
 		},
-		"cancelled as the books are completed": {StatusCancelled, func(t *testing.T) []Effect {
-			b := newBooks(t)
+		"cancelled as the state is completed": {StatusCancelled, func(t *testing.T) []Effect {
+			b := newDriver(t)
 			b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 			b.step(CancelAsked{ID: "x", Revision: 2})
 			b.step(CaughtUp{})
@@ -68,7 +68,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			claimedAfter(Settled{ID: "x", Revision: 4, Status: StatusCancelled, Attempt: Attempt{60, 1}}),
 		},
 		"being cancelled in another life": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
+			b := newDriver(t)
 			b.step(Submitted{ID: "x", Revision: 7, Policy: policy})
 			b.step(CancelAsked{ID: "x", Revision: 8})
 			b.step(CaughtUp{})
@@ -84,7 +84,7 @@ func TestAStopSaysHowItsTaskHasEnded(t *testing.T) {
 			return running(t, Times{}).step(Submitted{ID: "x", Revision: 50, Policy: policy})
 		}},
 		"another attempt is adopted": {"", func(t *testing.T) []Effect {
-			b := newBooks(t)
+			b := newDriver(t)
 			b.read()
 			b.step(Members{List: []Member{member(5), member(6)}})
 			b.step(Synced{Session: 5, Held: former})
@@ -107,7 +107,7 @@ func TestAStopIsToldUntilItIsAnswered(t *testing.T) {
 		"answered": Stopped{Session: 200, ID: "x", Attempt: Attempt{100, 1}}, "dead": Dead{Session: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+			b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 			b.submit("x", Policy{}, nil)
 			b.accept(b.pass(0))
 			b.storeAll(b.step(CancelAsked{ID: "x", Revision: 50}))
@@ -132,7 +132,7 @@ func TestAStopIsToldUntilItIsAnswered(t *testing.T) {
 
 // TestStopsAreBounded: of a worker that never answers any, the latest are kept.
 func TestStopsAreBounded(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	const more = 10
 	for i := range maxStops + more {
 		b.submit(fmt.Sprint(i), Policy{}, nil)
@@ -146,9 +146,9 @@ func TestStopsAreBounded(t *testing.T) {
 }
 
 // TestTheLatestEndsAreKept: of more outcomes than are kept to tell why, the latest count, and none
-// after the books are complete.
+// after the state is complete.
 func TestTheLatestEndsAreKept(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	const more = 10
 	for i := range maxAborted + more {
 		b.s.Step(b.now, Settled{

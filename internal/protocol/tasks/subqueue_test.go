@@ -6,7 +6,7 @@ import "testing"
 // limit key has let go again. So it is where no task has a tenant.
 func TestATenantsOwnOrderAcrossSubqueues(t *testing.T) {
 	for _, tenant := range []string{"a", ""} {
-		b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+		b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 		b.submit("held", Policy{KeyLimit: 1}, &Keys{Fair: tenant, Limit: "l"})
 		first := b.pass(0)
 		b.submit("old", Policy{KeyLimit: 1}, &Keys{Fair: tenant, Limit: "l"})

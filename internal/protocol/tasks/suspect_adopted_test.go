@@ -9,9 +9,9 @@ import (
 
 // adopted is a scheduler that has adopted x from a worker of eight slots. The next loss could end
 // x, and an earlier scheduler has noted that x was to run alone there.
-func adopted(t *testing.T, beside ...Event) *books {
+func adopted(t *testing.T, beside ...Event) *driver {
 	t.Helper()
-	b := newBooks(t)
+	b := newDriver(t)
 	b.revision = 20
 	b.step(Submitted{ID: "x", Revision: 1, Policy: policy})
 	b.step(Noted{ID: "x", Revision: 3, Retry: Retry{
@@ -64,7 +64,7 @@ func TestNothingComesWhereASuspectNeverBegan(t *testing.T) {
 		"cancelled meanwhile":     {alone: true, cancelled: true, late: []string{"new@w50"}},
 		"not alone":               {early: []string{"new@w50"}},
 	} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.revision = 20
 		b.step(SealSeen{Revision: 1, Epoch: 91, Clean: tt.clean})
 		b.step(Submitted{ID: "x", Revision: 2, Policy: policy})

@@ -14,7 +14,7 @@ import (
 // fleet is a scheduler with workers that die half a second after they were given a poison, and come
 // back in another session. Everything else ends well after ten seconds.
 type fleet struct {
-	*books
+	*driver
 	poison  func(id string) bool
 	runs    map[uint64]map[string]Attempt // by session
 	dies    map[uint64]Instant
@@ -27,7 +27,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, workers, slots int, poison func(id string) bool) *fleet {
 	f := &fleet{
-		books: readyBooks(t, SchedulerConfig{LossTime: 10 * time.Second}), poison: poison, slots: slots, session: 200,
+		driver: readyDriver(t, SchedulerConfig{LossTime: 10 * time.Second}), poison: poison, slots: slots, session: 200,
 		runs: map[uint64]map[string]Attempt{}, dies: map[uint64]Instant{}, ends: map[string]Instant{},
 		ended: map[string]Status{},
 	}
@@ -138,9 +138,9 @@ func TestAPoisonEndsNoNeighbour(t *testing.T) {
 }
 
 // loseAll has a worker of many slots run some tasks and be lost after a while.
-func loseAll(t *testing.T, after time.Duration, ids ...string) *books {
+func loseAll(t *testing.T, after time.Duration, ids ...string) *driver {
 	t.Helper()
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 	for _, id := range ids {
 		b.submit(id, Policy{}, nil)
 	}
@@ -190,7 +190,7 @@ func TestWhatHasEndedIsCleared(t *testing.T) {
 // waits for it. When something may run beside it all the same, the loss does not end it.
 func TestTheLastLossMustBeItsOwn(t *testing.T) {
 	for name, unsure := range map[string]bool{"alone": false, "beside what was stopped": true} {
-		b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+		b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 		b.submit("x", Policy{CrashBudget: 2}, nil)
 		b.accept(b.pass(0))
 		b.pass(3 * time.Second)
@@ -219,7 +219,7 @@ func TestTheLastLossMustBeItsOwn(t *testing.T) {
 // TestRoomIsMadeForAnIsolatedSuspect: a worker that runs something is given nothing new, until it
 // runs nothing.
 func TestRoomIsMadeForAnIsolatedSuspect(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 8))
 	b.submit("x", Policy{CrashBudget: 2}, nil)
 	b.accept(b.pass(0))
 	b.pass(3 * time.Second)
@@ -241,7 +241,7 @@ func TestRoomIsMadeForAnIsolatedSuspect(t *testing.T) {
 // TestATaskThatAdvancesMayLoseMore: with each loss after a checkpoint its blame is halved; but all
 // losses have a bound.
 func TestATaskThatAdvancesMayLoseMore(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 1))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 1))
 	b.submit("x", Policy{CrashBudget: 3}, nil)
 	effects := b.pass(0)
 	session := uint64(200)
@@ -276,7 +276,7 @@ func TestATaskThatAdvancesMayLoseMore(t *testing.T) {
 // TestSuspicionOutlivesTheScheduler: the next one finds it in the notes, whatever the order in
 // which it reads them.
 func TestSuspicionOutlivesTheScheduler(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.revision = 20
 	for i, id := range []string{"a", "b", "c"} {
 		b.step(Submitted{ID: id, Revision: uint64(i + 1), Policy: policy})

@@ -11,7 +11,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/tasks/groups"
 )
 
-// task is an open task on the books. Its payload stays in the stream, and what it needs only while
+// task is an open task in the state. Its payload stays in the stream, and what it needs only while
 // somebody has it is in its run: one that waits fits into 300 bytes, see doc.go.
 type task struct {
 	text       string // its id, its keys and its tag
@@ -86,7 +86,7 @@ type current struct {
 	before   State  // the state that its outcome ends
 }
 
-// open puts a submission on the books.
+// open puts a submission into the state.
 func (s *Scheduler) open(e *Submitted) *task {
 	l := s.classOf(e.Policy, e.Revision)
 	t := &task{revision: e.Revision, policy: e.Policy, class: l, deadline: never, stored: s.clock.Now}
@@ -143,7 +143,7 @@ func (t *task) aborting() Status {
 	return ""
 }
 
-// close takes a task off the books.
+// close takes a task out of the state.
 func (s *Scheduler) close(t *task) {
 	if t.aborting() == StatusExpired {
 		s.expired--

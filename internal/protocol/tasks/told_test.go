@@ -9,7 +9,7 @@ import (
 // Nothing then waits for it, what it holds is its own, and it is given nothing before it answers a
 // message.
 func TestTold(t *testing.T) {
-	b := newBooks(t)
+	b := newDriver(t)
 	b.read()
 	b.step(Submitted{ID: "y", Revision: 3, Policy: policy})
 	b.step(Members{List: []Member{member(5), member(6)}})
@@ -35,7 +35,7 @@ func TestTold(t *testing.T) {
 // handed out already or not.
 func TestToldAfterItsAnswer(t *testing.T) {
 	for _, ready := range []bool{false, true} {
-		b := newBooks(t)
+		b := newDriver(t)
 		b.read()
 		list := []Member{member(5), member(6)}
 		if ready {

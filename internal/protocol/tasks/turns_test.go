@@ -165,7 +165,7 @@ func (x *tenants) takeTurns(seed uint64, r *rand.Rand, task func() (Policy, Keys
 		}
 		if x.round(); x.s.kinds["k"] != nil {
 			if turns := x.s.kinds["k"].turns; turns != nil && turns.Len() != len(x.waits) {
-				x.t.Fatalf("seed %d: %d tenants are on the books, %d wait", seed, turns.Len(), len(x.waits))
+				x.t.Fatalf("seed %d: %d tenants are known, %d wait", seed, turns.Len(), len(x.waits))
 			}
 		}
 	}

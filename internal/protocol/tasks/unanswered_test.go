@@ -10,8 +10,8 @@ import (
 // that alone. Any answer begins the time again. The scheduler's own worker is left alone.
 func TestUnanswered(t *testing.T) {
 	const silence = 400 * time.Millisecond
-	begin := func(own bool) *books {
-		b := newBooks(t)
+	begin := func(own bool) *driver {
+		b := newDriver(t)
 		b.s.cfg.Silence = silence
 		b.read()
 		m := member(5)
@@ -19,7 +19,7 @@ func TestUnanswered(t *testing.T) {
 		b.step(Members{List: []Member{m}})
 		return b
 	}
-	told := func(b *books, d time.Duration) (n int) {
+	told := func(b *driver, d time.Duration) (n int) {
 		for range d / (10 * time.Millisecond) {
 			if e, ok := find[Unanswered](b.pass(10 * time.Millisecond)); ok {
 				if n++; e.Session != 5 || e.Instance != "w5" {
@@ -30,22 +30,22 @@ func TestUnanswered(t *testing.T) {
 		return n
 	}
 	for name, c := range map[string]struct {
-		begin func() *books
+		begin func() *driver
 		told  int
 	}{
-		"a sync":            {func() *books { return begin(false) }, 2},
-		"a sync of its own": {func() *books { return begin(true) }, 0},
-		"answered": {func() *books {
+		"a sync":            {func() *driver { return begin(false) }, 2},
+		"a sync of its own": {func() *driver { return begin(true) }, 0},
+		"answered": {func() *driver {
 			b := begin(false)
 			b.accept(b.step(Synced{Session: 5}))
 			return b
 		}, 0},
-		"a push": {func() *books {
+		"a push": {func() *driver {
 			b := begin(false)
 			b.step(Synced{Session: 5})
 			return b
 		}, 2},
-		"a push, answered in part": {func() *books {
+		"a push, answered in part": {func() *driver {
 			b := begin(false)
 			b.step(Synced{Session: 5})
 			b.pass(silence - 20*time.Millisecond)

@@ -14,7 +14,7 @@ func built(session uint64, build string) Member {
 }
 
 // rejects has the workers of a frame say that they cannot decode its tasks.
-func (b *books) rejects(effects []Effect) (more []Effect) {
+func (b *driver) rejects(effects []Effect) (more []Effect) {
 	b.t.Helper()
 	p, ok := find[Assign](effects)
 	if !ok {
@@ -31,7 +31,7 @@ func (b *books) rejects(effects []Effect) (more []Effect) {
 // TestAnotherBuildTriesFirst: what a worker cannot decode goes to one of another build, uncounted,
 // and waits for it as long as it is only busy. Those of the same build are not asked.
 func TestAnotherBuildTriesFirst(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, built(200, "old"), built(201, "old"), built(202, "new"))
+	b := readyDriver(t, SchedulerConfig{}, built(200, "old"), built(201, "old"), built(202, "new"))
 	b.submit("busy", Policy{}, nil)
 	effects := b.pass(0)
 	p, _ := find[Assign](effects)
@@ -64,7 +64,7 @@ func TestAnotherBuildTriesFirst(t *testing.T) {
 // have not reached that worker for a minute.
 func TestAnotherBuildIsOutOfReach(t *testing.T) {
 	for _, answers := range []bool{true, false} {
-		b := readyBooks(t, SchedulerConfig{}, built(200, "new"))
+		b := readyDriver(t, SchedulerConfig{}, built(200, "new"))
 		b.submit("x", Policy{}, nil)
 		lost, _ := find[Assign](b.pass(0))
 		b.step(NoResponder{Session: 200, Frame: lost.Frame})
@@ -87,7 +87,7 @@ func TestAnotherBuildIsOutOfReach(t *testing.T) {
 // TestNobodyCanDecodeIt: when each build has rejected it, it has failed, and waits for another
 // build, each minute of which is one more failure. Its attempts have a bound.
 func TestNobodyCanDecodeIt(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, built(200, "old"), built(201, "old"))
+	b := readyDriver(t, SchedulerConfig{}, built(200, "old"), built(201, "old"))
 	b.submit("x", Policy{}, nil)
 	effects := b.rejects(b.pass(0))
 	n, ok := find[WriteNote](effects)
@@ -122,7 +122,7 @@ func TestNobodyCanDecodeIt(t *testing.T) {
 
 // TestAnotherBuildComes: it is given the task at once.
 func TestAnotherBuildComes(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, built(200, "old"))
+	b := readyDriver(t, SchedulerConfig{}, built(200, "old"))
 	b.submit("x", Policy{}, nil)
 	b.storeAll(b.rejects(b.pass(0)))
 	b.pass(2 * time.Second)
@@ -135,7 +135,7 @@ func TestThreeRejectionsAreAFailure(t *testing.T) {
 	for i := range 9 {
 		all = append(all, built(uint64(200+i), fmt.Sprint("build", i)))
 	}
-	b := readyBooks(t, SchedulerConfig{}, all...)
+	b := readyDriver(t, SchedulerConfig{}, all...)
 	b.submit("x", Policy{}, nil)
 	effects := b.pass(0)
 	for i := 1; i <= 3; i++ {

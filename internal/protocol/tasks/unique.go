@@ -32,7 +32,7 @@ func (e UniqueSeen) apply(s *Scheduler) {
 	s.uniques[e.Key] = unique{e.Revision, e.Task, e.At}
 }
 
-// apply takes note of a reservation until all has been read. A task of its id that the books have
+// apply takes note of a reservation until all has been read. A task of its id that the state has
 // has ended.
 func (e Reserved) apply(s *Scheduler) {
 	Settled{ID: e.ID, Revision: e.Revision, Keyed: true}.apply(s)

@@ -9,7 +9,7 @@ import (
 // worker, and each later session of its instance, is given nothing until it answers. It is asked at
 // growing intervals, and told of as long as it lives.
 func TestNobodyHears(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{LossTime: time.Second}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{LossTime: time.Second}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
 	p, _ := find[Assign](b.pass(0))
 	b.step(NoResponder{Session: 200, Frame: p.Frame})
@@ -55,7 +55,7 @@ func TestNobodyHears(t *testing.T) {
 // TestSomebodyMayHaveHeard: as long as one frame may have been heard, what is in it goes to nobody
 // else.
 func TestSomebodyMayHaveHeard(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
 	first, _ := find[Assign](b.pass(0))
 	second, ok := find[Assign](b.pass(200 * time.Millisecond))
@@ -70,7 +70,7 @@ func TestSomebodyMayHaveHeard(t *testing.T) {
 
 // TestALateRefusal: that nobody has heard a former frame says nothing of the present one.
 func TestALateRefusal(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
 	b.pass(0)
 	late, _ := find[Assign](b.pass(200 * time.Millisecond))
@@ -86,7 +86,7 @@ func TestALateRefusal(t *testing.T) {
 // TestSilenceIsUnreached: a worker that has answered nothing for long counts as not reached, also
 // where somebody else listens to what it is sent. It may have heard that, and so keeps its tasks.
 func TestSilenceIsUnreached(t *testing.T) {
-	b := readyBooks(t, SchedulerConfig{Silence: 400 * time.Millisecond, LossTime: time.Second}, idle(200, 2))
+	b := readyDriver(t, SchedulerConfig{Silence: 400 * time.Millisecond, LossTime: time.Second}, idle(200, 2))
 	b.submit("x", Policy{}, nil)
 	b.pass(0)
 	var told []Unreached

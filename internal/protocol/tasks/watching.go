@@ -29,7 +29,7 @@ func (s *Scheduler) Watching(id string) bool {
 }
 
 // notice takes down that something happened to a task. It is told at the end of the step, when the
-// books are consistent.
+// state is consistent.
 func (s *Scheduler) notice(t *task) {
 	if len(s.watched) > 0 && s.Watching(t.id()) {
 		s.changed = append(s.changed, t.id())

@@ -57,7 +57,7 @@ type write struct {
 
 const (
 	maxWaiting = 64   // that wait for one write beside the first
-	maxEarly   = 8192 // reports of one worker that wait until the books are complete; its slots and its outbox are fewer
+	maxEarly   = 8192 // reports of one worker that wait until the state is complete; its slots and its outbox are fewer
 )
 
 // doubtful reports whether a write is an outcome that may have been stored, and its place taken

@@ -25,7 +25,7 @@ func TestEndedPeersAreForgotten(t *testing.T) {
 		"it has a member record": {also: &record.Entry{
 			Kind: record.KindMember, Peer: b, Revision: 7, Form: record.FormRecord, Member: &record.Member{V: 1, Session: 3},
 		}, stays: true},
-		"a later session is on the books": {booked: true, stays: true},
+		"a later session is in the state": {booked: true, stays: true},
 		"it is our own":                   {own: true, stays: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -370,7 +370,7 @@ var all = []mutants.Mutant{
 			"",
 		},
 	}, By: &beside},
-	{Name: "a peer on the books is forgotten", Edits: []mutants.Edit{
+	{Name: "a peer in the state is forgotten", Edits: []mutants.Edit{
 		{"len(p.Holds) > 0 || p.Booked > 0 {", "len(p.Holds) > 0 {"},
 	}, By: &beside},
 }

@@ -120,7 +120,7 @@ func (w *taskWorld) skips(of life, a *groups.After) {
 	w.fail("%s is skipped, and nothing that it waits for has failed: %v", of.id, a.IDs)
 }
 
-// needed is an open task on the books of a scheduler that names another one, "" for none.
+// needed is an open task in the state of a scheduler that names another one, "" for none.
 func (l *lead) needed(id string) string {
 	for _, by := range l.w.by[id] {
 		g, open := l.s.TaskInfo(l.p.instant(), by)

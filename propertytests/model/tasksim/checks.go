@@ -241,7 +241,7 @@ func (c *checks) ends(r *handlerRun, v tasks.Verb) {
 }
 
 // stopped checks what a handler is told of its task when it is stopped: nothing that is not true,
-// and if that very attempt was on the books when its task was cancelled or expired, that.
+// and if that very attempt was current when its task was cancelled or expired, that.
 func (w *taskWorld) stopped(r *handlerRun, end tasks.Status) {
 	switch end {
 	case tasks.StatusCancelled:
@@ -361,7 +361,7 @@ var (
 	errLeft = errors.New("left over")
 )
 
-// haunted reports whether a scheduler has a task on its books that has ended, and whose outcome has
+// haunted reports whether a scheduler has a task in its state that has ended, and whose outcome has
 // expired, while it was reading: the next one removes what that has left.
 func (w *taskWorld) haunted(id string) bool {
 	for _, l := range w.leads {

@@ -301,7 +301,7 @@ var drawn = []mutants.Mutant{
 	{Name: "a checkpoint that is never stored is waited for", Edits: []mutants.Edit{
 		{"\ts.settle(w, true)\n\ts.afterSaving(w)", "\ts.settle(w, true)"},
 	}},
-	{Name: "nobody ends a session on the books of which nothing is left", Edits: []mutants.Edit{
+	{Name: "nobody ends a session in the state of which nothing is left", Edits: []mutants.Edit{
 		{"\tl.await(present)\n", "\t_ = l.await\n"},
 	}},
 	{Name: "a note forgets what the one before tells", Edits: []mutants.Edit{

@@ -75,14 +75,14 @@ func (k *worker) decodes(a *tasks.Assignment) bool {
 	return !s.fresh || k.w.builds[k.session] == laterBuild
 }
 
-// rejection is whether a worker was on the books that could decode an input when it was first heard
+// rejection is whether a worker was in the state that could decode an input when it was first heard
 // that another one cannot.
 type rejection struct {
 	attempt tasks.Attempt
 	capable bool
 }
 
-// decodable is a worker on the books that can decode the input of a task, and may be given it when
+// decodable is a worker in the state that can decode the input of a task, and may be given it when
 // messages reach it.
 func (l *lead) decodable(id string) (session uint64, ok bool) {
 	s, submitted := l.w.store.record("q." + id).(submission)
@@ -108,8 +108,8 @@ func (l *lead) hearsRejection(h tasks.Held, verb tasks.Verb) {
 	}
 }
 
-// lastRejection checks a task that ends since nobody can decode its input: no worker was on the
-// books that can when the last one rejected it. Its outcome may be written later.
+// lastRejection checks a task that ends since nobody can decode its input: no known
+// worker could when the last one rejected it. Its outcome may be written later.
 func (l *lead) lastRejection(e *tasks.WriteOutcome) {
 	if e.Outcome.Cause != tasks.CauseUndecodable {
 		return
@@ -165,7 +165,7 @@ func (w *taskWorld) loseHost() {
 	}
 }
 
-// behead has the process that leads crash if its books are complete, when some of what runs there
+// behead has the process that leads crash if its state is complete, when some of what runs there
 // is being cancelled: of that a later scheduler may not know that it ran.
 func (w *taskWorld) behead() {
 	for _, l := range w.leads {

@@ -144,8 +144,8 @@ func (l *lead) succeeded() bool {
 	})
 }
 
-// members tells the books what the view says, once it has carried our own role record, and until it
-// has carried that of a successor: one that continues learns of nobody who has come since.
+// members tells the scheduler what the view says, once it has carried our own role record, and
+// until it has carried that of a successor: one that continues learns of nobody who has come since.
 func (l *lead) members() {
 	if !l.able() || l.p.seen < int(l.term) || l.succeeded() {
 		return

@@ -75,7 +75,7 @@ func (w *taskWorld) named() uint64 {
 	return 0
 }
 
-// await has the sessions ended that are on the books and not in the view: the rules of sessions do
+// await has the sessions ended that are in the state and not in the view: the rules of sessions do
 // it when the longest lease is over.
 func (l *lead) await(present map[uint64]bool) {
 	for _, session := range l.s.Sessions() {

@@ -82,12 +82,12 @@ type Counts struct {
 	Stepped int
 	// buckets that were recreated, and handlers that began in sessions of one that was gone
 	Remade, Outlived int
-	// sessions whose records were removed, and those that were ended for the sake of the books
+	// sessions whose records were removed, and those that were ended for the sake of the state
 	Wipes, Awaited int
 	// workers that did not answer for long, and sessions that were ended at rest for that
 	Unanswered, EndedAtRest int
-	// messages that missed a process that is deaf or came from one that is mute, and how often one was
-	// named
+	// messages that missed a process that is deaf or came from one that is mute, and how often one
+	// was named
 	Missed, Unheard, Named int
 	// member records that say what a worker holds
 	Words int

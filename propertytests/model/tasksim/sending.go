@@ -48,7 +48,7 @@ func (l *lead) load(f *sentFrame) {
 	}
 }
 
-// unsent tells the books that an assignment was left out of a frame.
+// unsent tells the scheduler that an assignment was left out of a frame.
 func (l *lead) unsent(push *tasks.Assign, a tasks.Assignment) {
 	l.w.Unsent++
 	l.w.tell(a.ID, "%s@%d leaves %v out of frame %d", l.p.name, l.epoch, a.Attempt, push.Frame)

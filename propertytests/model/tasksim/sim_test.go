@@ -149,7 +149,7 @@ func (c *Counts) mustCover(t *testing.T, schedules int) {
 		"submissions of a later version": c.Opaque, "definitions of one": c.Unreadable,
 		"frames refused for a later epoch in view": c.StaleFrames, "assignments in those": c.StalePushed,
 		"processes that stood still": c.Pauses, "what waited for these": c.Held, "buckets recreated": c.Remade,
-		"sessions whose records were removed": c.Wipes, "sessions ended for the books": c.Awaited,
+		"sessions whose records were removed": c.Wipes, "sessions ended for the state": c.Awaited,
 		"workers that did not answer": c.Unanswered, "sessions ended at rest": c.EndedAtRest,
 		"messages that missed a process": c.Missed, "workers that were named for that": c.Named,
 		"rotations": c.Rotations, "steps of the stream's clock": c.Stepped,

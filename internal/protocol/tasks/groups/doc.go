@@ -1,4 +1,4 @@
-// Package groups is the books of tasks that wait for other tasks: which wait for which, and what
+// Package groups is the state of tasks that wait for other tasks: which wait for which, and what
 // became of those.
 //
 //	edges.go    dependencies: a task runs after the tasks that it names

@@ -301,7 +301,7 @@ func TestWithinOneRound(t *testing.T) {
 				}
 			}
 			if turns.Len() != len(open) {
-				t.Fatalf("seed %d: %d keys are on the books, and %d have items", seed, turns.Len(), len(open))
+				t.Fatalf("seed %d: %d keys are known, and %d have items", seed, turns.Len(), len(open))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/rolemanager/rolemanager/internal/protocol/record"
 )
 
-// note keeps the books of a process for one effect of its machine, and checks what the process
+// note updates the state of a process for one effect of its machine, and checks what the process
 // alone has promised: its terms take turns (E4), it gives no role away whose work still runs (E7),
 // it ends no idle session early without a reason (I1), and it writes nothing before it knows what
 // stands.

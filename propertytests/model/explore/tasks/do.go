@@ -182,7 +182,7 @@ func (x *Model) execute(w *World, k int, l *leader, e tasks.Effect) error {
 			})
 		}
 	case tasks.Broken:
-		return fmt.Errorf("the books of leader %d are broken: %s", k+1, e.What)
+		return fmt.Errorf("the state of leader %d is broken: %s", k+1, e.What)
 	case tasks.Fenced:
 		x.retire(w, k)
 	}

@@ -22,7 +22,7 @@
 //
 // Checked at every move: no two live handlers of one task, attempts rise, one outcome for each
 // task, and one that says that it has succeeded is of the last attempt that was started, which has;
-// the books are not broken; and where nothing is on its way and nobody waits for anything, every
+// the state is not broken; and where nothing is on its way and nobody waits for anything, every
 // task has its outcome (T1, T2). Where all states were seen: from each of them, moves that are not
 // faults lead to where every task has its outcome, but where the last of the configured terms has
 // ended. So if what can always happen again happens one day, every task ends.
