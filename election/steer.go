@@ -185,8 +185,12 @@ func (o *Observer) tell(ctx context.Context, name string, rec record.Steer, s St
 		w.Expect = 0
 		r, err = o.write(ctx, w)
 	}
-	if err == nil && r.Outcome == natskv.Refused {
+	switch {
+	case err == nil && r.Outcome == natskv.Refused:
 		return ErrSteered
+	case err == nil: // the next word need not wait for the watch
+		e := record.Decode(w.Key, w.Value, r.Revision, w.Delete, o.bucket.MaxTTL())
+		o.read(func(v *protocol.View, now record.Instant) { v.Merge(now, &e, &protocol.News{}) })
 	}
 	return err
 }

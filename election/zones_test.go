@@ -138,3 +138,64 @@ func TestPausedForAll(t *testing.T) {
 		}
 	})
 }
+
+// TestSteeredAgain: an operator steers again at once, by another observer each time, as rolectl
+// does. The marker of what was taken back, or has run out, still stands then, and so may what
+// cannot be read.
+func TestSteeredAgain(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		lead(t, open(t, s, instance("a")), election.RoleConfig{Role: "r"})
+		said := election.Steering{By: "ops"}
+		fresh := func(what string, do func(o *election.Observer) error) {
+			t.Helper()
+			o := observe(t, s)
+			defer o.Close()
+			if err := do(o); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		for range 2 {
+			fresh("pause", func(o *election.Observer) error { return o.PauseRole(t.Context(), "r", said) })
+			fresh("resume", func(o *election.Observer) error { return o.ResumeRole(t.Context(), "r") })
+			fresh("drain", func(o *election.Observer) error { return o.DrainZone(t.Context(), "dc1", said) })
+			fresh("undrain", func(o *election.Observer) error { return o.UndrainZone(t.Context(), "dc1") })
+		}
+		fresh("pause for a while", func(o *election.Observer) error {
+			return o.PauseRole(t.Context(), "r", election.Steering{For: 5 * time.Second})
+		})
+		o := observe(t, s)
+		natstest.Eventually(t, "it has run out", 2*time.Minute, func() (bool, string) {
+			return len(o.Steered()) == 0, sprint(o.Steered())
+		})
+		fresh("pause after that", func(o *election.Observer) error { return o.PauseRole(t.Context(), "r", said) })
+		if _, err := natstest.Connect(t, s).Request("$KV.roles.c.steer.zone.dc2", []byte("{"), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		fresh("over what cannot be read", func(o *election.Observer) error {
+			return o.DrainZone(t.Context(), "dc2", said)
+		})
+	})
+}
+
+// TestSteeredAtOnce: what an observer has told counts for its own next word, whether or not the
+// watch has shown it yet.
+func TestSteeredAtOnce(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
+		open(t, s, instance("a"))
+		o := observe(t, s)
+		for i := range 50 {
+			if err := o.PauseRole(t.Context(), "r", election.Steering{By: "ops"}); err != nil {
+				t.Fatalf("pause %d: %v", i, err)
+			}
+			if all := o.Steered(); len(all) != 1 {
+				t.Fatalf("paused %d times, and it knows of %+v", i, all)
+			}
+			if err := o.ResumeRole(t.Context(), "r"); err != nil {
+				t.Fatalf("resume %d: %v", i, err)
+			}
+			if all := o.Steered(); len(all) != 0 {
+				t.Fatalf("resumed %d times, and it knows of %+v", i, all)
+			}
+		}
+	})
+}

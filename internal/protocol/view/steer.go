@@ -42,10 +42,7 @@ func (v *View[P, R]) mergeSteer(now record.Instant, e *record.Entry, n *News[P, 
 	switch {
 	case s != nil && e.Revision < s.revision:
 		return
-	case s != nil:
-	case e.Form != record.FormRecord:
-		return
-	default:
+	case s == nil: // of a marker too: who writes there next has to name its revision
 		s = &steer{}
 		if v.steers == nil {
 			v.steers = map[string]*steer{}
