@@ -49,7 +49,9 @@ func (s *View) DescribeMembers() []MemberState {
 	return docs
 }
 
-// MembersFacts are the facts of all members. The age of a heartbeat is that of its record.
+// MembersFacts are the facts of all members. The age of a heartbeat is that of its record, but for
+// the beats of idle members, which a view without workers keeps no records of: the observer has
+// seen them.
 func (s *View) MembersFacts() []findings.MemberFacts {
 	all := findings.FactsOfMembers(s.Members(), s.Roles())
 	for i := range all {
@@ -58,7 +60,7 @@ func (s *View) MembersFacts() []findings.MemberFacts {
 		if m.WorkerOnly {
 			class = record.Worker
 		}
-		if beat, ok := s.lastBeat(record.Peer{Class: class, Instance: m.Instance}); ok {
+		if beat, ok := s.lastBeat(record.Peer{Class: class, Instance: m.Instance}); ok && (s.beats || !m.Idle) {
 			m.LastSeen = s.Age(beat)
 		}
 	}

@@ -23,6 +23,7 @@ type Records struct {
 	// onRecord, if set, is called with every record, those of the snapshot too, from the goroutine
 	// of Records.
 	onRecord func(Record)
+	beats    bool // of idle members are among the records
 
 	mu      sync.Mutex
 	records map[string]Record
@@ -46,7 +47,7 @@ func OpenRecords(ctx context.Context, nc *nats.Conn, reach natskv.Reach, bucket 
 	if err != nil {
 		return nil, err
 	}
-	l := &Records{bucket: b, nc: nc, onRecord: wrote, records: map[string]Record{}}
+	l := &Records{bucket: b, nc: nc, onRecord: wrote, beats: workers, records: map[string]Record{}}
 	if l.ahead, _, err = ClockAhead(ctx, nc, reach, b.Stream()); err != nil {
 		return nil, err
 	}

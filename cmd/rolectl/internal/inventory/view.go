@@ -17,7 +17,7 @@ type View struct {
 }
 
 // OpenView opens the bucket; read-only permissions suffice. With workers it also shows worker-only
-// members, and how long ago each idle member beat. ctx bounds the opening only.
+// members. ctx bounds the opening only.
 func OpenView(ctx context.Context, a *cli.App, workers bool, wrote func(Record)) (*View, error) {
 	nc, err := a.Connect()
 	if err != nil {
