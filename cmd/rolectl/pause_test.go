@@ -23,6 +23,14 @@ func TestPause(t *testing.T) {
 	if r := p.run("pause", "scheduler", "a"); r.code == 0 || !a.IsLeader() {
 		t.Errorf("without a terminal and --yes: exit %d, %s", r.code, r.errors)
 	}
+	for args, says := range map[string]string{
+		"resume scheduler b":     "b was not paused for scheduler",
+		"roles resume scheduler": "scheduler was not paused for all: no role is",
+	} {
+		if r := p.ok(strings.Fields(args)...); !strings.Contains(r.errors, says) {
+			t.Errorf("%s of what is not paused: %s", args, r.errors)
+		}
+	}
 	if r := p.ok("pause", "scheduler", "a", "--yes"); !strings.Contains(r.errors, "a does not lead scheduler until") {
 		t.Errorf("%s", r.errors)
 	}
@@ -51,4 +59,33 @@ func TestPause(t *testing.T) {
 		t.Errorf("resume: %v", d)
 	}
 	state(b, "a is in line again", func(s election.Status) bool { return s.Successor == "a" })
+}
+
+// TestPauseForAllAgain: a role that was resumed may be paused again at once. Each command that
+// shows the role has the same word for it.
+func TestPauseForAllAgain(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	inZone := func(c *election.SessionConfig) { c.Zone = "dc" }
+	leads(t, contend(t, p.member("a", inZone), election.RoleConfig{Role: "r"}))
+	if r := p.ok("zone", "undrain", "dc"); !strings.Contains(r.errors, "zone dc was not drained: no zone is") {
+		t.Errorf("undrain of what is not drained: %s", r.errors)
+	}
+	for range 2 {
+		p.ok("roles", "pause", "r", "--yes")
+		natstest.Eventually(t, "it is vacant", patience, func() (bool, string) {
+			out := p.run("roles", "r").out
+			return strings.Contains(out, " paused "), out
+		})
+		out := p.run("inspect", "r").out
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), "state paused leader") {
+			t.Errorf("inspect:\n%s", out)
+		}
+		if r := p.ok("resume", "r", "a"); !strings.Contains(r.errors, "a contends for r when that is resumed for all") {
+			t.Errorf("resume of one process: %s", r.errors)
+		}
+		if r := p.ok("roles", "resume", "r"); !strings.Contains(r.errors, "r may be led again") {
+			t.Errorf("resume: %s", r.errors)
+		}
+	}
 }

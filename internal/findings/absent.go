@@ -12,7 +12,7 @@ import (
 const (
 	saysPaused    = "paused"
 	saysCooling   = "cooling down"
-	saysUnhealthy = "unhealthy"
+	SaysUnhealthy = "unhealthy"
 )
 
 // WhyAbsent says in words why a member that takes part in a role would not lead it.
@@ -59,7 +59,7 @@ func backIn(info *election.RoleInfo) string {
 		return fmt.Sprintf("%s contends again by itself; see in its log why it does not lead, and then, not to wait: "+
 			"rolectl resume %s %[1]s", a, info.Role)
 	}
-	if a := of(saysUnhealthy); a != "" {
+	if a := of(SaysUnhealthy); a != "" {
 		return "find out why " + a + " says that it is unhealthy: see its log"
 	}
 	return "see the log of " + info.Absent[0].Instance

@@ -35,6 +35,19 @@ func FactsOf(info election.RoleInfo) RoleFacts {
 // Led reports whether somebody leads the role now, as far as can be seen.
 func (f *RoleFacts) Led() bool { return f.Info.State == election.RoleLeading }
 
+// State is the state of the role in a word: that of RoleInfo, or paused for one that nobody leads
+// since it is paused for all.
+func (f *RoleFacts) State() string {
+	if f.paused() {
+		return "paused"
+	}
+	return string(f.Info.State)
+}
+
+func (f *RoleFacts) paused() bool {
+	return f.Info.Paused != nil && (f.Info.Vacant || f.Info.State == election.RoleVacant)
+}
+
 // HeartbeatLate reports whether the leader has missed more than one heartbeat. By default a
 // heartbeat comes every fifth of a TTL.
 func (f *RoleFacts) HeartbeatLate() bool { return f.HeartbeatAge > f.TTL/2 }
@@ -48,7 +61,7 @@ func (f *RoleFacts) WhyVacant() string {
 		return "record cannot be read"
 	case f.Led():
 		return ""
-	case info.Paused != nil && info.Vacant:
+	case f.paused():
 		return SteeredText(info.Paused)
 	case f.Waits():
 		return "each process that takes part waits to lead another role: " + waitFor(info)

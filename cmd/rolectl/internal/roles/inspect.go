@@ -103,7 +103,7 @@ func (d inspection) print(p show.Printer) error {
 		fmt.Fprintf(w, "%s\t%s\n", name, wording.Clean(fmt.Sprintf(format, args...)))
 	}
 	line("role", "%s", d.Role)
-	line("state", "%s", d.State)
+	line("state", "%s", d.RoleFacts.State())
 	if d.Leader != "" {
 		line("leader", "%s", d.Leader)
 		if why := d.WhyVacant(); why != "" {

@@ -45,23 +45,30 @@ func unknown(err error) error {
 	return cli.UsageError(fmt.Errorf("%w; give --force to steer it all the same", err))
 }
 
-// checkSteered refuses a name that nobody has steered, and that nobody knows either. There is
-// nothing to force.
+// checkSteered reports whether a name is steered, and names those that are. It refuses one that
+// nobody has steered, and that nobody knows either. There is nothing to force.
 func checkSteered(v *inventory.View, name string, about func(election.Steered) string,
 	check func(v *inventory.View, name string, forced bool) error,
-) error {
-	var steered []string
+) (is bool, steered []string, err error) {
 	for _, s := range v.Steered() {
 		if of := about(s); of != "" {
 			steered = append(steered, of)
 		}
 	}
-	if slices.Contains(steered, name) || check(v, name, false) == nil {
-		return nil
+	if is = slices.Contains(steered, name); is || check(v, name, false) == nil {
+		return is, steered, nil
 	}
-	err := fmt.Errorf("nothing is known of %q, and it was not steered", name)
+	err = fmt.Errorf("nothing is known of %q, and it was not steered", name)
 	if len(steered) > 0 {
 		err = fmt.Errorf("%w; what was: %s", err, wording.FirstFew(steered))
 	}
-	return cli.UsageError(err)
+	return false, nil, cli.UsageError(err)
+}
+
+// notSteered says that a command has taken nothing back, and what could be.
+func notSteered(what, name, done string, steered []string) string {
+	if len(steered) == 0 {
+		return fmt.Sprintf("%s was not %s: no %s is", name, done, what)
+	}
+	return fmt.Sprintf("%s was not %s: %ss that are: %s", name, done, what, wording.FirstFew(steered))
 }

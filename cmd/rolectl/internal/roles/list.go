@@ -81,9 +81,9 @@ func roleRow(d inventory.RoleState) show.Row {
 	case d.HeartbeatLate():
 		r.Tone = show.Warning
 	}
-	state := string(d.State)
-	if d.Paused != nil && d.Vacant {
-		state, r.Tone = "paused", show.Warning
+	state := d.RoleFacts.State()
+	if state == "paused" {
+		r.Tone = show.Warning
 	}
 	r.Cells = []string{
 		d.Role, state, d.Leader, epoch, wording.Age(d.Age), wording.Age(d.HeartbeatAge), ttl, priority, d.Successor,

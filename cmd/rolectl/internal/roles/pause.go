@@ -55,11 +55,26 @@ func Resume(a *cli.App) *cobra.Command {
 		func(ctx context.Context, s *inventory.View, r election.RoleInfo, instance string) (string, error) {
 			ctx, cancel := context.WithTimeout(ctx, a.Target.Timeout)
 			defer cancel()
-			return instance + " contends for " + r.Role, s.Resume(ctx, r.Role, instance)
+			return resumed(&r, instance), s.Resume(ctx, r.Role, instance)
 		})
 	cmd.Long = `Let a process lead a role again that rolectl pause has kept from it. It ends a cool-down too.`
 	cmd.Example = "  rolectl resume scheduler vm-2"
 	return cmd
+}
+
+// resumed says what comes of a resume, by what the member said before. One that says of its zone or
+// its work why it does not lead may be paused as well.
+func resumed(r *election.RoleInfo, instance string) string {
+	i := slices.IndexFunc(r.Absent, func(x election.Absent) bool { return x.Instance == instance })
+	switch {
+	case r.Paused != nil:
+		return fmt.Sprintf("%s contends for %s when that is resumed for all: rolectl roles resume %[2]s", instance, r.Role)
+	case i < 0:
+		return instance + " was not paused for " + r.Role
+	case r.Absent[i].Why == findings.SaysUnhealthy:
+		return instance + " was not paused for " + r.Role + ": it says that it is unhealthy"
+	}
+	return instance + " contends for " + r.Role
 }
 
 func pauseCommand(a *cli.App, use, short string,

@@ -74,13 +74,18 @@ func undrainZone(a *cli.App) *cobra.Command {
 		Example: "  rolectl zone undrain dc1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
-				if err := checkSteered(v, args[0], func(s election.Steered) string { return s.Zone }, checkZone); err != nil {
+				was, all, err := checkSteered(v, args[0], func(s election.Steered) string { return s.Zone }, checkZone)
+				if err != nil {
 					return err
 				}
 				if err := v.UndrainZone(ctx, args[0]); err != nil {
 					return err
 				}
-				return printSteering(a, "undrain", "zone", args[0], "zone "+args[0]+" may lead")
+				done := "zone " + args[0] + " may lead"
+				if !was {
+					done = "zone " + notSteered("zone", args[0], "drained", all)
+				}
+				return printSteering(a, "undrain", "zone", args[0], done)
 			})
 		},
 	}
@@ -125,13 +130,18 @@ func ResumeAll(a *cli.App) *cobra.Command {
 		Example:           "  rolectl roles resume scheduler",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steering(cmd, a, func(ctx context.Context, v *inventory.View) error {
-				if err := checkSteered(v, args[0], func(s election.Steered) string { return s.Role }, checkRole); err != nil {
+				was, all, err := checkSteered(v, args[0], func(s election.Steered) string { return s.Role }, checkRole)
+				if err != nil {
 					return err
 				}
 				if err := v.ResumeRole(ctx, args[0]); err != nil {
 					return err
 				}
-				return printSteering(a, "resume", "role", args[0], args[0]+" is led again")
+				done := args[0] + " may be led again"
+				if !was {
+					done = notSteered("role", args[0], "paused for all", all)
+				}
+				return printSteering(a, "resume", "role", args[0], done)
 			})
 		},
 	}
