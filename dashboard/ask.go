@@ -119,7 +119,7 @@ func (h *hub) askOne(ctx context.Context, i int, c *assign.Client) {
 	defer h.mu.Unlock()
 	a := &h.answers[i]
 	if a.Overview, a.Problem = overview, problem; overview != nil {
-		a.Asked = time.Now()
+		a.Asked, a.last = time.Now(), findings.Seal{Epoch: o.Epoch, Holder: o.Scheduler}
 	}
 }
 

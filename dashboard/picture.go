@@ -61,6 +61,8 @@ type namespaceNow struct {
 	MoreDead bool `json:"more_dead,omitempty"`
 	// DeadUnknown says that they could not be counted now. Dead is the last count, 0 without one.
 	DeadUnknown bool `json:"dead_unknown,omitempty"`
+
+	last findings.Seal // of the last scheduler that has answered
 }
 
 // look makes a picture of what the observer sees.
@@ -103,7 +105,14 @@ func judge(p *picture, facts []findings.RoleFacts, spread []election.SpreadInfo)
 	for _, n := range p.tasks {
 		switch {
 		case n.Problem != "":
-			found.Unscheduled(n.Name, n.Problem, "")
+			mute := slices.IndexFunc(facts, func(f findings.RoleFacts) bool {
+				return f.Info.Leader != "" && f.Info.Epoch == n.last.Epoch
+			})
+			if mute >= 0 { // it has crashed, or hangs
+				found.Mute(n.Name, &facts[mute])
+			} else {
+				found.Unscheduled(n.Name, n.Problem, "")
+			}
 		case n.Overview != nil:
 			before := len(found)
 			if short := found.Overview(n.Name, n.Overview, findings.Seal{}); len(found) == before {

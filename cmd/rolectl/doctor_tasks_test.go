@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/assign"
+	"github.com/rolemanager/rolemanager/cmd/rolectl/internal/cli"
 	"github.com/rolemanager/rolemanager/internal/natstest"
 )
 
@@ -114,6 +115,11 @@ func TestDoctorStaleSeal(t *testing.T) {
 	p.sees("nobody answers", "warning", "there is no scheduler; the last one was before at epoch")
 	seal("a", epoch)
 	p.sees("the leader is mute", "critical", "a leads scheduler, and does not answer questions about tasks")
+	r := p.run("tasks", "overview", "-n", "jobs")
+	if r.code != cli.ExitNoLeader || !strings.Contains(r.errors, "no scheduler answers: a leads scheduler") ||
+		!strings.Contains(r.errors, "if it has crashed, it holds the role until its lease ends, in ") {
+		t.Errorf("the overview: exit %d, %s", r.code, r.errors)
+	}
 	seal("before", epoch-1)
 	// as a scheduler answers that is behind with its seal
 	if _, err := nc.Subscribe("$TASKS.jobs.*.ctl", func(m *nats.Msg) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/rolemanager/rolemanager/assign"
 	"github.com/rolemanager/rolemanager/internal/wording"
@@ -17,6 +18,52 @@ func (l *List) Unscheduled(namespace, what, role string) {
 		fix += " (the last one led " + role + "): rolectl inspect " + role
 	}
 	l.Add(Warning, "tasks", fix, "%s: %s", namespace, what)
+}
+
+// Mute says that the leader of a role hands out the tasks of a namespace, and does not answer
+// questions about them.
+func (l *List) Mute(namespace string, f *RoleFacts) {
+	level, fix := Critical, "check the log of "+f.Info.Leader
+	switch {
+	case f.missing() && f.LeaseLeft() > 0: // nobody knows yet whether it has crashed
+		level, fix = Warning, "check again in "+wording.Age(f.LeaseLeft())
+		if !Followed(&f.Info) {
+			fix = "start a process that contends for " + f.Info.Role
+		}
+	case f.missing():
+		fix = "start a process that contends for " + f.Info.Role + ", or check the logs of those that do: rolectl inspect " +
+			f.Info.Role
+	}
+	l.Add(level, "tasks", fix, "%s: %s", namespace, f.Muteness())
+}
+
+// Muteness says that in a sentence, and for how long the leader holds the role if it has crashed.
+func (f *RoleFacts) Muteness() string {
+	role, leader := f.Info.Role, f.Info.Leader
+	text := fmt.Sprintf("%s leads %s, and does not answer questions about tasks", leader, role)
+	switch left := wording.Age(f.LeaseLeft()); {
+	case !f.missing():
+		return text + "; if it has crashed, it holds the role until its lease ends, in " + left + " at most"
+	case f.HeartbeatAge < 0:
+		return text + ", and its lease is gone"
+	case f.LeaseLeft() > 0:
+		return fmt.Sprintf("%s: silent for %s, it holds the role until its lease ends, in %s at most", text,
+			wording.Age(f.HeartbeatAge), left)
+	}
+	return fmt.Sprintf("%s: it is silent for %s, and nobody has taken the role over", text, wording.Age(f.HeartbeatAge))
+}
+
+// missing reports whether a heartbeat of the leader is missing. By default one comes every fifth of
+// a TTL.
+func (f *RoleFacts) missing() bool { return f.HeartbeatAge < 0 || f.HeartbeatAge > 3*f.TTL/10 }
+
+// LeaseLeft is how long a leader that has crashed still holds its role, in whole seconds, 0 if its
+// lease has ended.
+func (f *RoleFacts) LeaseLeft() time.Duration {
+	if f.HeartbeatAge < 0 || f.HeartbeatAge > f.TTL {
+		return 0
+	}
+	return (f.TTL - f.HeartbeatAge).Truncate(time.Second) + time.Second
 }
 
 // Seal is who wrote the seal of a namespace last. Epoch 0 means that it is not known.

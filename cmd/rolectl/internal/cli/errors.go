@@ -116,7 +116,10 @@ var classes = []struct {
 		[]error{assign.ErrTampered},
 	},
 	{"cancel_pending", "start a process that leads the scheduler role", []error{assign.ErrCancelPending}},
-	{"no_scheduler", "start a process that leads the scheduler role", []error{assign.ErrNoScheduler}},
+	{
+		"no_scheduler", "start a process that leads the scheduler role; one that has crashed holds it until its lease ends",
+		[]error{assign.ErrNoScheduler},
+	},
 	{"interrupted", "", []error{ErrInterrupted}},
 	{
 		"timeout", "try again, with a longer --timeout; rolectl doctor tells more",

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -26,7 +25,7 @@ func (x *examination) scheduling(ctx context.Context, namespace string, records 
 	o, err := inventory.Overview(ctx, x.a.Conn, c, namespace)
 	switch {
 	case err == nil:
-		return x.Overview(namespace, &o, x.sealOf(ctx, namespace))
+		return x.Overview(namespace, &o, inventory.SealOf(ctx, x.a.Conn, x.a.Reach(), namespace))
 	case errors.Is(err, cli.ErrDenied):
 		x.unchecked("tasks", "%s: not checked: %s", namespace, wording.Plain(err))
 		return ""
@@ -63,34 +62,9 @@ func (x *examination) dead(ctx context.Context, namespace string) {
 	x.Dead(namespace, d)
 }
 
-// seal is the record with which a scheduler shuts out earlier schedulers.
-type seal struct {
-	Version int    `json:"v"`
-	Epoch   uint64 `json:"epoch"`
-	Holder  string `json:"holder"`
-}
-
-// sealOf reads the seal of a namespace. Epoch 0: there is no seal, or it cannot be read by this
-// user or this version.
-func (x *examination) sealOf(ctx context.Context, namespace string) findings.Seal {
-	r, err := inventory.LastRecord(ctx, x.a.Conn, x.a.Reach(), namespace, "seal")
-	if err != nil {
-		return findings.Seal{}
-	}
-	s := readSeal(r.Data)
-	return findings.Seal{Epoch: s.Epoch, Holder: s.Holder}
-}
-
-func readSeal(data []byte) (s seal) {
-	if json.Unmarshal(data, &s) != nil || s.Version != 1 {
-		return seal{}
-	}
-	return s
-}
-
 // unscheduled reports what is known while no scheduler answers.
 func (x *examination) unscheduled(ctx context.Context, namespace string, records uint64) string {
-	last := x.sealOf(ctx, namespace)
+	last := inventory.SealOf(ctx, x.a.Conn, x.a.Reach(), namespace)
 	switch {
 	case last.Epoch == 0 && records == 0:
 		return "no tasks, and no scheduler yet"
@@ -101,9 +75,7 @@ func (x *examination) unscheduled(ctx context.Context, namespace string, records
 	docs, _ := x.s.DescribeRoles() // without names there is no error
 	for _, d := range docs {
 		if d.Leader != "" && d.Epoch == last.Epoch {
-			x.Add(findings.Critical, "tasks",
-				"check the log of "+d.Leader, "%s: %s leads %s, and does not answer questions about tasks",
-				namespace, d.Leader, d.Role)
+			x.Mute(namespace, &d.RoleFacts)
 			return ""
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -91,7 +92,29 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 		return cli.ExitWith(cli.ExitConnection,
 			fmt.Errorf("%w: this user may not publish to %s, the subject of questions to the scheduler", cli.ErrDenied, ctl))
 	}
+	if errors.Is(err, assign.ErrNoScheduler) {
+		if why := t.muteScheduler(cmd.Context()); why != "" {
+			_, advice, _ := strings.Cut(assign.ErrNoScheduler.Error(), "answers: ")
+			err = &reworded{strings.Replace(err.Error(), advice, why, 1), err}
+		}
+	}
 	return exitFor(err)
+}
+
+// lookForMute is how long to look for the leader that should have answered: it is not what the user
+// has asked for.
+const lookForMute = 2 * time.Second
+
+// muteScheduler says who leads the role of the namespace and does not answer, "" for nobody. Its
+// role is looked for in the bucket that is set.
+func (t *scope) muteScheduler(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, min(lookForMute, t.Target.Timeout))
+	defer cancel()
+	role, ok := inventory.MuteScheduler(ctx, t.App, t.namespace)
+	if !ok {
+		return ""
+	}
+	return role.Muteness()
 }
 
 // missing is the error of a namespace without a stream.

@@ -56,7 +56,8 @@ func (t *scope) waitReason(ctx context.Context, c *assign.Client, id string) (st
 		return t.explainReason(s), nil
 	}
 	if _, err = inventory.Overview(ctx, t.Conn, c, t.namespace); errors.Is(err, assign.ErrNoScheduler) {
-		return "no scheduler answers: start a process that leads the scheduler role", nil
+		return "no scheduler answers: start a process that leads the scheduler role; one that has crashed holds it until " +
+			"its lease ends (rolectl doctor)", nil
 	}
 	return "", err
 }

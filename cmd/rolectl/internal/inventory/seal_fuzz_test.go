@@ -1,4 +1,4 @@
-package doctor
+package inventory
 
 import (
 	"encoding/json"
