@@ -17,6 +17,14 @@ type changes struct {
 	begun bool
 	roles map[string]int        // record writes
 	beats map[record.Peer]pulse // of leases
+	lives map[record.Peer]life
+	again []string // instances that have begun a session, and not closed the one before
+}
+
+// life is the last that was seen of the sessions of a peer.
+type life struct {
+	session uint64
+	closed  bool
 }
 
 // pulse is what was seen of one lease: its last renewal, and the gaps between renewals.
@@ -31,6 +39,7 @@ const (
 	maxWatchedRoles = 1000
 	maxPulses       = 1000
 	maxGaps         = 64
+	maxAgain        = 1000
 )
 
 func (c *changes) begin() {
@@ -42,12 +51,42 @@ func (c *changes) begin() {
 func (c *changes) observe(r inventory.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.Kind == record.KindLease && r.Form == record.FormRecord {
+		c.lived(r)
+	}
 	switch {
 	case r.Kind == record.KindLease && r.Form == record.FormRecord && r.Lease.State == record.Live:
 		c.renewed(r)
 	case r.Kind == record.KindRole && c.begun && len(c.roles) < maxWatchedRoles:
 		c.roles[r.Name]++
 	}
+}
+
+// lived notes a session that has begun in the place of one that was not closed: under its id it
+// leaves no other mark of that one.
+func (c *changes) lived(r inventory.Record) {
+	now := life{r.Lease.Session, r.Lease.State == record.Closed}
+	if now.session == 0 { // the first record of a session does not know its revision
+		now.session = r.Revision
+	}
+	before, seen := c.lives[r.Peer]
+	if !seen && len(c.lives) == maxPulses {
+		return
+	}
+	if seen && !before.closed && before.session != now.session && len(c.again) < maxAgain {
+		c.again = append(c.again, r.Peer.Instance)
+	}
+	if c.lives == nil {
+		c.lives = map[record.Peer]life{}
+	}
+	c.lives[r.Peer] = now
+}
+
+// restarts are the instances that have begun again without a close, each as often as it was seen.
+func (c *changes) restarts() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(slices.Values(c.again))
 }
 
 // renewed counts a heartbeat. If heartbeats in between were not seen, the gap is divided among

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -19,7 +20,8 @@ const (
 )
 
 // churn looks for roles and sessions that keep changing. A killed session counts for as long as its
-// record stays in the bucket: twice the longest TTL of a session.
+// record stays in the bucket: twice the longest TTL of a session. One that begins again under its
+// id overwrites that record, so it counts only if the doctor has watched it.
 func (x *examination) churn(watchFor time.Duration) {
 	recently := 2 * x.s.MaxTTL()
 	var killed []string
@@ -32,12 +34,21 @@ func (x *examination) churn(watchFor time.Duration) {
 	slices.Sort(killed)
 	writes := x.seen.writes()
 	calm := true
-	if len(killed) >= manyKilled {
+	again := x.seen.restarts()
+	if len(killed)+len(again) >= manyKilled {
 		calm = false
+		text := fmt.Sprintf("others have ended %s within the last %s", wording.Count(len(killed), "session"),
+			wording.Age(recently))
+		if len(killed) > 0 {
+			text += ": " + wording.FirstFew(killed)
+		}
+		if len(again) > 0 {
+			text += fmt.Sprintf("; within %s these began again, and had not closed their sessions: %s", watchFor,
+				wording.FirstFew(again))
+		}
 		x.Add(findings.Warning, "churn",
 			"check whether these processes crash, pause or lose their connection; if they are alive, raise their TTL",
-			"others have ended %s within the last %s: %s", wording.Count(len(killed), "session"), wording.Age(recently),
-			wording.FirstFew(killed))
+			"%s", text)
 	}
 	for _, role := range slices.Sorted(maps.Keys(writes)) {
 		if writes[role] >= manyWrites {
@@ -47,7 +58,7 @@ func (x *examination) churn(watchFor time.Duration) {
 		}
 	}
 	if calm {
-		x.OK("churn", "others have ended %s within the last %s; no role keeps changing its leader",
-			wording.Count(len(killed), "session"), wording.Age(recently))
+		x.OK("churn", "others have ended %s within the last %s, those not counted that began again under their ids; "+
+			"no role keeps changing its leader", wording.Count(len(killed), "session"), wording.Age(recently))
 	}
 }
