@@ -544,7 +544,11 @@ func TestTasksCron(t *testing.T) {
 		len(done.Existing) != 2 {
 		t.Errorf("the others: %+v", done)
 	}
-	w.ok("tasks", "cron", "resume", "nightly")
+	for _, says := range []string{"nightly recurs again", "nightly was not paused"} {
+		if r := w.ok("tasks", "cron", "resume", "nightly"); !strings.Contains(r.errors, says) {
+			t.Errorf("resume: %q, want %q", r.errors, says)
+		}
+	}
 	w.ok("tasks", "cron", "rm", "soon")
 	if out := w.ok("tasks", "cron", "ls", "-o", "name").out; out != "nightly\n" {
 		t.Errorf("after the removal: %q", out)

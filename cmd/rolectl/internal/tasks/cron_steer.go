@@ -27,7 +27,11 @@ func cronResume(t *scope) *cobra.Command {
 		"  rolectl tasks cron resume -n jobs nightly",
 		t.completeRecurrences(func(r assign.Recurrence) bool { return r.Paused }),
 		func(ctx context.Context, c *assign.Client, name string) (string, error) {
-			return name + " recurs again", assign.ResumeRecurrence(ctx, c, name)
+			done := name + " recurs again"
+			if r, err := assign.GetRecurrence(ctx, c, name); err == nil && !r.Paused {
+				done = name + " was not paused"
+			}
+			return done, assign.ResumeRecurrence(ctx, c, name)
 		})
 	cmd.Long = `Fire the ticks of a recurring task again, from now on. Ticks that came during the pause are dropped.`
 	return cmd
