@@ -23,7 +23,8 @@ func (l *List) Unscheduled(namespace, what, role string) {
 // Mute says that the leader of a role hands out the tasks of a namespace, and does not answer
 // questions about them.
 func (l *List) Mute(namespace string, f *RoleFacts) {
-	level, fix := Critical, "check the log of "+f.Info.Leader
+	level := Critical
+	fix := "check the log of " + f.Info.Leader + "; if it has crashed, check again in " + wording.Age(f.LeaseLeft())
 	switch {
 	case f.missing() && f.LeaseLeft() > 0: // nobody knows yet whether it has crashed
 		level, fix = Warning, "check again in "+wording.Age(f.LeaseLeft())
