@@ -11,11 +11,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log"
-	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -72,10 +69,9 @@ func (a *app) lead(ctx context.Context, t *election.Term) error {
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	servers := cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL)
-	nc, err := nats.Connect(servers)
+	nc, err := nats.Connect(cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL))
 	if err != nil {
-		log.Fatal(unreachable(servers, err))
+		log.Fatalf("connect to NATS (start nats-server -js, or set NATS_URL): %v", err)
 	}
 	defer nc.Close()
 	js, err := jetstream.New(nc)
@@ -91,18 +87,4 @@ func main() {
 	if err := m.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
-}
-
-// unreachable says which servers do not answer, without the passwords that their URLs may have.
-func unreachable(servers string, err error) string {
-	all := strings.Split(servers, ",")
-	for i, server := range all {
-		if u, invalid := url.Parse(strings.TrimSpace(server)); invalid == nil {
-			all[i] = u.Redacted()
-		} else {
-			all[i] = "an invalid URL"
-		}
-	}
-	return fmt.Sprintf("connect to %s (start nats-server -js there, or set NATS_URL): %s", strings.Join(all, ", "),
-		strings.TrimPrefix(err.Error(), "nats: "))
 }

@@ -10,10 +10,8 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,10 +31,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	servers := cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL)
-	nc, err := nats.Connect(servers)
+	nc, err := nats.Connect(cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL))
 	if err != nil {
-		log.Fatal(unreachable(servers, err))
+		log.Fatalf("connect to NATS (start nats-server -js, or set NATS_URL): %v", err)
 	}
 	defer nc.Close()
 	a := app{}
@@ -83,18 +80,4 @@ func report(ctx context.Context, m *roles.Manager) {
 			last = n
 		}
 	}
-}
-
-// unreachable says which servers do not answer, without the passwords that their URLs may have.
-func unreachable(servers string, err error) string {
-	all := strings.Split(servers, ",")
-	for i, server := range all {
-		if u, invalid := url.Parse(strings.TrimSpace(server)); invalid == nil {
-			all[i] = u.Redacted()
-		} else {
-			all[i] = "an invalid URL"
-		}
-	}
-	return fmt.Sprintf("connect to %s (start nats-server -js there, or set NATS_URL): %s", strings.Join(all, ", "),
-		strings.TrimPrefix(err.Error(), "nats: "))
 }
