@@ -1,5 +1,8 @@
 package fuzz
 
+// ownJSON is of types that a program reads which has our output: no process of ours does.
+const ownJSON = "encoding/json reads what rolectl or /status has printed, and durations as seconds.Duration"
+
 // decoders are the functions that read what comes from outside: each with the target of its package
 // that comes to it, or with the reason why none needs to.
 var decoders = map[string]string{
@@ -130,18 +133,19 @@ var decoders = map[string]string{
 		"and a duration in it",
 	"cmd/rolectl/internal/doctor/examination.tasks": "it takes the beginning off the names of streams, which the server " +
 		"has checked",
-	"cmd/rolectl/internal/doctor/older":          "FuzzOlder",
-	"cmd/rolectl/internal/doctor/readSeal":       "FuzzSeal",
-	"cmd/rolectl/internal/doctor/readServer":     "FuzzServers",
-	"cmd/rolectl/internal/inventory/ReadAnswer":  "FuzzAnswered",
-	"cmd/rolectl/internal/ui/rights.check":       "it cuts lines of a file that the operator names, and bcrypt reads them",
-	"cmd/rolectl/internal/ui/rights.named":       "it takes a header as it is, if there is one of it",
-	"internal/wording/CleanLines":                "it is of another package: FuzzTable of show",
-	"internal/wording/OneLine":                   "it is of another package: FuzzTable of show",
-	"cmd/rolectl/internal/show/Printer.table":    "FuzzTable",
-	"cmd/rolectl/internal/show/Screen.Draw":      "it draws what table has made",
-	"cmd/rolectl/internal/supervise/decodeOrder": "FuzzOrder",
-	"cmd/rolectl/internal/tasks/readHold":        "FuzzHold",
+	"cmd/rolectl/internal/doctor/older":           "FuzzOlder",
+	"cmd/rolectl/internal/doctor/readServer":      "FuzzServers",
+	"cmd/rolectl/internal/inventory/ReadAnswer":   "FuzzAnswered",
+	"cmd/rolectl/internal/inventory/readSeal":     "FuzzSeal",
+	"cmd/rolectl/internal/tasks/scope.withClient": "it cuts the text of one of our errors, and decodes nothing",
+	"cmd/rolectl/internal/ui/rights.check":        "it cuts lines of a file of the operator. bcrypt reads them",
+	"cmd/rolectl/internal/ui/rights.named":        "it takes a header as it is, if there is one of it",
+	"internal/wording/CleanLines":                 "it is of another package: FuzzTable of show",
+	"internal/wording/OneLine":                    "it is of another package: FuzzTable of show",
+	"cmd/rolectl/internal/show/Printer.table":     "FuzzTable",
+	"cmd/rolectl/internal/show/Screen.Draw":       "it draws what table has made",
+	"cmd/rolectl/internal/supervise/decodeOrder":  "FuzzOrder",
+	"cmd/rolectl/internal/tasks/readHold":         "FuzzHold",
 
 	"internal/kubeapi/Account.Authorities":     "crypto/x509 reads a file that Kubernetes mounts",
 	"kube/Client.do":                           "encoding/json reads an EndpointSlice, whose claim FuzzSlice reads",
@@ -293,10 +297,18 @@ var decoders = map[string]string{
 	"internal/protocol/tasks/frame/decoder.number": "FuzzEveryFrame",
 	"internal/protocol/tasks/frame/decoder.signed": "FuzzEveryFrame",
 
-	"roles/Config.validateConnection": "FuzzURL",
-	"roles/plain":                     "it drops the package name that begins one of our errors, and decodes nothing",
-	"roles/greets":                    "net/url reads the address that the list names",
-	"roles/greeting":                  "it reads a line of at most 64 KiB, and encoding/json one flag of it",
+	"roles/Config.validateConnection":         "FuzzURL",
+	"roles/Status.UnmarshalJSON":              ownJSON,
+	"election/RoleInfo.UnmarshalJSON":         ownJSON,
+	"election/MemberInfo.UnmarshalJSON":       ownJSON,
+	"assign/Recurrence.UnmarshalJSON":         ownJSON,
+	"assign/TaskStatus.UnmarshalJSON":         ownJSON,
+	"assign/TaskFailure.UnmarshalJSON":        ownJSON,
+	"assign/TaskTimes.UnmarshalJSON":          ownJSON,
+	"assign/OldestTask.UnmarshalJSON":         ownJSON,
+	"internal/seconds/Duration.UnmarshalJSON": "encoding/json reads one number, and a test has what is refused",
+	"roles/greets":                            "net/url reads the address that the list names",
+	"roles/greeting":                          "it reads a line of at most 64 KiB, and encoding/json one flag of it",
 
 	"kube/controllerruntime/internal/apiserver/build/build": "it reads a go.mod that the go command has downloaded",
 }
