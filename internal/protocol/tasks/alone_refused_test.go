@@ -169,6 +169,22 @@ func TestAWorkerThatRunsNothingIsAskedSoon(t *testing.T) {
 	}
 }
 
+// TestAnotherWorkerIsEmptiedMeanwhile: the worker that has refused runs nothing, and is not asked
+// for a second. Another one that is busy is emptied meanwhile, so that the task does not depend on
+// the first.
+func TestAnotherWorkerIsEmptiedMeanwhile(t *testing.T) {
+	f := besideASuspect(t, 2, 1)
+	f.lasts, f.returns = func(int) time.Duration { return time.Hour }, never
+	f.runs(time.Minute, 3*time.Hour, 10*time.Millisecond) // one task comes, and both refuse
+	busy := f.s.workers[300]
+	if len(busy.held) == 0 {
+		busy = f.s.workers[301]
+	}
+	if len(busy.held) != 1 || busy.emptied == 0 {
+		t.Errorf("it runs %d tasks, and is given nothing since %v", len(busy.held), busy.emptied)
+	}
+}
+
 // TestAWorkerThatIsNotEmptiedAnyMore: it was given nothing for a while, the task that must run
 // alone went elsewhere, and others go there again. That while says nothing of a later refusal.
 func TestAWorkerThatIsNotEmptiedAnyMore(t *testing.T) {

@@ -9,7 +9,7 @@ var evenly = mutants.Test{
 
 // admits is the test of what a target counts. In the schedules the leaders, which see the same, ask
 // nobody who would say no.
-var admits = mutants.Test{Run: "^TestSpreadAdmits$", Args: beside.Args, Says: says}
+var admits = mutants.Test{Run: "^TestSpread(Admits|CountsPromises)$", Args: beside.Args, Says: says}
 
 // settles is the test of what keeps a group from settling, and for how long.
 var settles = mutants.Test{
@@ -164,7 +164,7 @@ var spreading = []mutants.Mutant{
 	{Name: "no admission", By: &admits, Edits: []mutants.Edit{
 		{"if !m.count(r).Admits(m.cfg.MaxRoles, q.balance, quota) || m.clashes(r) {", "if false {"},
 	}},
-	{Name: "no count of promises", By: &evenly, Edits: []mutants.Edit{
+	{Name: "no count of promises", By: &admits, Edits: []mutants.Edit{
 		{"\t\tif r := m.part(name); r != nil && r.term == nil && r.claim == nil {", "\t\tif r := m.part(name); r == nil {"},
 		{"case r.claim != nil || m.spread.promises.Holds(m.now.Observer, r.Name):", "case r.claim != nil:"},
 	}},

@@ -127,6 +127,39 @@ func TestSpreadAdmits(t *testing.T) {
 	}
 }
 
+// TestSpreadCountsPromises: what a target has agreed to take counts beside what it leads. It has
+// room for one role more, and agrees to one.
+func TestSpreadCountsPromises(t *testing.T) {
+	w := newWorld(&Plan{Seed: 1, Roles: 3, Single: true, Spread: true, Sharded: true})
+	w.quiet = true
+	plan := &MemberPlan{TTL: time.Second, Priorities: make([]int, 3), MaxRoles: 2}
+	for i := range 2 {
+		w.at(time.Duration(i)*time.Millisecond, w.newProcess(i, fmt.Sprintf("p%d", i), plan).start)
+	}
+	w.runUntil(20 * time.Second)
+	led := map[*process][]string{}
+	for i := range 3 {
+		p := w.leader(roleName(i))
+		led[p] = append(led[p], roleName(i))
+	}
+	target, other := w.members[0], w.members[1]
+	if len(led[target]) > 1 {
+		target, other = other, target
+	}
+	if len(led[target]) != 1 || len(led[other]) != 2 {
+		t.Fatalf("the roles are not even: %v", led)
+	}
+	for i, role := range led[other] {
+		answers, declined := 0, false
+		id := w.command(target, func(d protocol.Done) { answers, declined = answers+1, d.Err != nil })
+		target.hand(protocol.Asked{ID: id, Request: protocol.Request{Op: protocol.OpReady, Role: role}})
+		w.runUntil(w.now + 50*time.Millisecond)
+		if answers != 1 || declined != (i > 0) || w.violated != nil {
+			t.Errorf("failed after 1 tests: request %d: %d answers, declined %v: %v", i, answers, declined, w.violated)
+		}
+	}
+}
+
 // TestSpreadDeals: the roles of a process that dies are dealt out evenly at once, so that none
 // moves after that.
 func TestSpreadDeals(t *testing.T) {

@@ -199,7 +199,7 @@ var drawn = []mutants.Mutant{
 		{"f.next = Action{Do: Reserve, Task: f.key.Task, Expect: p.Revision}", "f.free()"},
 	}},
 	{Name: "the key of a dead task is freed that may come again", Edits: []mutants.Edit{
-		{"e.Keyed && !s.settled", "e.Keyed && s.settled"},
+		{"e.Keyed && !s.settled", "e.Keyed && e.ID == \"\""},
 	}, By: &beside},
 	{Name: "a key that was taken too late is not freed", Edits: []mutants.Edit{
 		{"0 < e.At && e.At < t.revision", "0 < e.At && e.At < 0"},
