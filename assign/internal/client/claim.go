@@ -180,12 +180,11 @@ const manyLooks = 24
 // stands is what stands among the bundles of the block of an id.
 func (c *Client) stands(ctx context.Context, l *line, id string) (s bundles.Standing, err error) {
 	block, _, _ := bundles.Split(id)
-	for from := uint64(1); ; {
+	for from := uint64(1); ; from = s.Last + 1 {
 		b, err := c.standing(ctx, l, block, from)
 		if err != nil || b == nil {
 			return s, err
 		}
 		s.Meets(b.is(), b.Revision)
-		from = b.Revision + 1
 	}
 }

@@ -336,6 +336,27 @@ func TestAClaimThatMayGo(t *testing.T) {
 	})
 }
 
+// TestAMemberThatHasEndedIsSubmittedAgain: its outcome is gone, its bundle stands for the others,
+// and the block was claimed since.
+func TestAMemberThatHasEndedIsSubmittedAgain(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T, srv *natsrun.Server) {
+		s := newShelf(t, srv)
+		block := s.prefix + ".7"
+		of := s.bundle(block, 0, 1, 2)
+		s.ended(bundles.ID(block, 0), of, 0)
+		s.again(block, 9) // claims over the bundle
+		began := time.Now()
+		s.again(block, 0)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it takes %v", took)
+		}
+		h, err := s.Submit(t.Context(), &Submission{ID: bundles.ID(block, 1), Kind: "k", Header: policy}, nil)
+		if err != nil || !h.Existing() {
+			t.Errorf("an open member: %+v, %v", h, err)
+		}
+	})
+}
+
 // TestABundleThatIsRefusedByAClaimThatMayGo: the claim is stored again before its submissions go
 // alone. An attempt of which nothing is known comes too late then.
 func TestABundleThatIsRefusedByAClaimThatMayGo(t *testing.T) {

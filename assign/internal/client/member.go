@@ -12,7 +12,7 @@ import (
 )
 
 // member reads the record of a task that is an open member of a bundle. The revision is 0 if the
-// task is none: then stands is what it has met among the bundles of the block. Errors: also
+// task is none: then stands is all that stands among the bundles of the block. Errors: also
 // record.ErrRecord, for a bundle that cannot be read.
 func (c *Client) member(ctx context.Context, l *line, id string) (e natskv.Entry, stands bundles.Standing, err error) {
 	block, index, ok := bundles.Split(id)
@@ -29,7 +29,7 @@ func (c *Client) member(ctx context.Context, l *line, id string) (e natskv.Entry
 
 // members looks for tasks of one block of ids in its bundles. It gives take those that are open
 // members, by their places in indexes. Their data are parts of bundles, which others read. stands
-// is what it has met: all that stands if it has not found each task.
+// is what it has met: all that stands, unless each of the tasks is an open member.
 func (c *Client) members(ctx context.Context, l *line, block string, indexes []int,
 	take func(i int, e natskv.Entry) error,
 ) (stands bundles.Standing, err error) {
@@ -62,6 +62,7 @@ func (c *Client) members(ctx context.Context, l *line, block string, indexes []i
 		if err != nil {
 			return stands, err
 		}
+		var taken []int
 		for _, i := range here {
 			place, _ := record.MemberOf(b.members, indexes[i])
 			if all || ended.Has(place) {
@@ -70,8 +71,9 @@ func (c *Client) members(ctx context.Context, l *line, block string, indexes []i
 			if err := take(i, b.members[place].Alone(bundles.ID(block, indexes[i]), &b.Entry)); err != nil {
 				return stands, err
 			}
+			taken = append(taken, i)
 		}
-		left = slices.DeleteFunc(left, func(i int) bool { return !elsewhere(i) })
+		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(taken, i) })
 	}
 	return stands, nil
 }

@@ -92,8 +92,8 @@ func (t *scope) withClient(cmd *cobra.Command, within time.Duration,
 		return cli.ExitWith(cli.ExitConnection,
 			fmt.Errorf("%w: this user may not publish to %s, the subject of questions to the scheduler", cli.ErrDenied, ctl))
 	}
-	if errors.Is(err, assign.ErrNoScheduler) {
-		if why := t.muteScheduler(cmd.Context()); why != "" {
+	if errors.Is(err, assign.ErrNoScheduler) && !strings.Contains(err.Error(), assign.ErrNoScheduler.Error()+": ") {
+		if why := t.muteScheduler(cmd.Context()); why != "" { // without an answer: one that refuses says so
 			_, advice, _ := strings.Cut(assign.ErrNoScheduler.Error(), "answers: ")
 			err = &reworded{strings.Replace(err.Error(), advice, why, 1), err}
 		}
