@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natstest"
@@ -17,17 +16,7 @@ import (
 func TestClockSteps(t *testing.T) {
 	t.Parallel()
 	nc := natstest.Connect(t, natstest.Server(t), nats.Timeout(time.Minute))
-	if _, err := natskv.Create(t.Context(), nc, natskv.Config{Bucket: "roles"}); err != nil {
-		t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kv, err := js.KeyValue(t.Context(), "roles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kv := newBucket(t, nc)
 	if _, err := kv.Put(t.Context(), "c.member.a", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/rolemanager/rolemanager/election"
 	"github.com/rolemanager/rolemanager/internal/natskv"
 	"github.com/rolemanager/rolemanager/internal/natsrun"
@@ -18,17 +16,7 @@ import (
 func TestARoleIsDeadSinceTheEndOfItsLeader(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T, s *natsrun.Server) {
 		nc := natstest.Connect(t, s)
-		if _, err := natskv.Create(t.Context(), nc, natskv.Config{Bucket: "roles"}); err != nil {
-			t.Fatal(err)
-		}
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kv, err := js.KeyValue(t.Context(), "roles")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kv := newBucket(t, nc)
 		put := func(key, format string, args ...any) uint64 {
 			t.Helper()
 			revision, err := kv.Put(t.Context(), key, fmt.Appendf(nil, format, args...))
